@@ -78,4 +78,12 @@ double element_number(element_type type, const void *data);
 int64_t element_int(element_type type, const void *data);
 void element_store_int(element_type type, void *data, int64_t value);
 
+/* IEEE binary16 as bits. */
+
+/* Rounds to nearest, halves to even; saturates at 65504, as the engine does; NaN stays NaN. */
+uint16_t half_from_double(double value);
+
+/* Exact. */
+double half_value(uint16_t bits);
+
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/half.h"
+#include "formats/element.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
-#include "pipeline/base/av_log_errors.h"
+#include "pipeline/base/av_library.h"
 
 /* ---- decoding side ------------------------------------------------------------------------ */
 

@@ -9,7 +9,7 @@
 
 #include "pipeline/codec_choice.h"
 #include "pipeline/io/containers/container.h"
-#include "pipeline/base/disk_space.h"
+#include "pipeline/base/outfile.h"
 #include "pipeline/io/codecs/hdr.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/stages/stage.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "pipeline/job/ascend_setup.h"
+#include "pipeline/job/devices.h"
 #include "formats/compiler/program/programs.h"
 #include "formats/compiler/program/recorder.h"
 #include "formats/file.h"

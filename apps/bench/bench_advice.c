@@ -10,7 +10,7 @@
 #include "apps/bench/chip_report.h"
 #include "apps/bench/report/advice.h"
 #include "apps/timing/statistics.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "engine/op/op.h"
 #include "engine/model_format.h"

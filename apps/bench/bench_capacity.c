@@ -7,7 +7,6 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/json_read.h"
 #include "apps/timing/statistics.h"
 
 enum { SHORT_S = 5, STREAMS_MAX = 10000, THOUSAND = 1000 };

@@ -9,7 +9,7 @@
 #include "apps/devices/machine.h"
 #include "apps/cli/options.h"
 #include "apps/timing/statistics.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 #include "pipeline/base/clock.h"
 
 /* Processor time of all threads, which other programs do not affect. */

@@ -10,7 +10,7 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/options.h"
 #include "pipeline/base/clock.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 /* Frames of a synthetic clip, which is repeated. */
 enum { LOOP = 60 };

@@ -13,7 +13,7 @@
 #include "apps/cli/options.h"
 #include "apps/devices/machine.h"
 #include "apps/devices/peak.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 #include "engine/op/op.h"
 
 /* Whether most convolutions of a model are INT8. */

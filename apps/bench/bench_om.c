@@ -11,8 +11,8 @@
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
 #include "formats/file.h"
-#include "formats/half.h"
-#include "apps/cli/json_read.h"
+#include "formats/element.h"
+#include "apps/cli/json_output.h"
 
 enum { STEPS = 3 };
 

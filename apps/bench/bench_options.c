@@ -8,7 +8,7 @@
 #include "apps/cli/commands.h"
 #include "pipeline/job/model_source.h"
 #include "apps/bench/modelled_bench.h"
-#include "apps/cli/quantity.h"
+#include "apps/cli/options.h"
 #include "engine/mona_ascend.h"
 
 static bool read_warm_up(const char *text, long *frames)

@@ -16,7 +16,7 @@
 #include "apps/bench/report/pipeline_marks.h"
 #include "apps/timing/sampling.h"
 #include "apps/enhance/describe.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 /* Limits: models of a stage; frames of warm-up; frames a second for which a run of a given length
  * has room; frames of a clip that is repeated. */

@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "apps/bench/live_source.h"
-#include "apps/cli/temp_folder.h"
+#include "apps/cli/save.h"
 #include "mona.h"
 #include "pipeline/enhance.h"
 

@@ -7,7 +7,7 @@
 
 #include "apps/bench/modelled_bench.h"
 #include "apps/bench/report/bench_result.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 #ifndef MONA_NO_VIDEO
 #include "apps/bench/bench_pipeline.h"
 #endif

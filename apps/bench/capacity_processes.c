@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "apps/cli/json_output.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/options.h"
 
 typedef struct process {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 #include "apps/timing/statistics_json.h"
 
 const char *const capacity_part_names[CAPACITY_PARTS] = {"decode", "network", "encode", "other"};

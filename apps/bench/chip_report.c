@@ -12,11 +12,10 @@
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
 #include "apps/devices/ascend_check.h"
-#include "pipeline/job/ascend_setup.h"
+#include "pipeline/job/devices.h"
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"
 #include "formats/file.h"
-#include "apps/cli/json_read.h"
 
 /* Small ones first, whose faults are easiest to understand. */
 static const char *const networks[] = {"bicubic_x2",     "denoise_fast", "sr_x2_tiny", "sr_x2_fast",

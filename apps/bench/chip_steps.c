@@ -11,7 +11,6 @@
 #include "apps/timing/statistics.h"
 #include "apps/cli/options.h"
 #include "engine/mona_ascend.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 
 enum { STEPS = 3, WARM_UP = 8 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "pipeline/job/suggest.h"
+#include "pipeline/job/option.h"
 
 const command *command_named(const char *name)
 {

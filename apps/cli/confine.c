@@ -6,9 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/cli/files_apart.h"
-#include "apps/cli/policy.h"
-#include "apps/cli/temp_folder.h"
+#include "apps/cli/options.h"
+#include "apps/cli/save.h"
 #include "pipeline/base/sandbox.h"
 #include "pipeline/base/stop.h"
 #include "pipeline/job/devices.h"

@@ -4,7 +4,10 @@
 #ifndef MONA_CONFINE_H
 #define MONA_CONFINE_H
 
+#include <stdbool.h>
+
 #include "apps/cli/options.h"
+#include "pipeline/job/limits.h"
 
 /* What a command does that its table does not say. */
 enum {
@@ -21,5 +24,23 @@ void confine(const command *line, const void *values, const char *const *operand
 /* The row --no-sandbox, and where it is kept. */
 extern const option confine_row;
 extern bool confine_refused;
+
+/* What a service allows those who call mona for it: the file that the variable MONA_POLICY names.
+ * Its lines are
+ *
+ *     limit memory=2G,pixels=100M,time=10m,streams=64   # options can only lower these
+ *     allow playlist                                    # else --allow playlist is refused
+ *     sandbox required                                  # else none is no error
+ *
+ * and comments behind #. */
+
+typedef struct policy {
+    bool given; /* there is a file */
+    bool playlist, sandbox;
+    limits limits;
+} policy;
+
+/* Read once. A file that is missing or wrong ends the process with one line. */
+const policy *policy_of_service(void);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/files_apart.h"
+#include "apps/cli/options.h"
 
 #include <string.h>
 

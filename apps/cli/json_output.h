@@ -37,4 +37,26 @@ int json_print_line(const cJSON *document);
 /* The length in bytes of the UTF-8 character at the beginning of a text; 0: it is not valid. */
 size_t utf8_character(const char *text);
 
+/* Members of JSON objects. The object may be NULL. */
+
+/* NULL: there is none. */
+static inline cJSON *json_get(const cJSON *object, const char *key)
+{
+    return cJSON_GetObjectItemCaseSensitive(object, key);
+}
+
+/* 0: there is none, or it is no number. */
+static inline double json_number(const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : 0;
+}
+
+/* "": there is none, or it is no text. */
+static inline const char *json_string(const cJSON *object, const char *key)
+{
+    const cJSON *item = json_get(object, key);
+    return cJSON_IsString(item) ? item->valuestring : "";
+}
+
 #endif

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/meant.h"
+#include "apps/cli/commands.h"
 
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "apps/cli/commands.h"
 
 typedef struct line {
     char *text;

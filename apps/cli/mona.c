@@ -11,7 +11,6 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/meant.h"
 #include "mona.h"
 #include "pipeline/base/av_library.h"
 #include "pipeline/job/devices.h"

@@ -10,12 +10,11 @@
 #include <string.h>
 
 #include "apps/cli/confine.h"
-#include "apps/cli/files_apart.h"
 #include "apps/cli/help.h"
 #include "apps/cli/printable.h"
 #include "pipeline/job/devices.h"
 #include "pipeline/job/limits.h"
-#include "pipeline/job/suggest.h"
+#include "pipeline/job/option.h"
 
 static atomic_bool misused, failed;
 

@@ -15,8 +15,8 @@
 #include <stdlib.h>
 
 #include "mona.h"
-#include "pipeline/job/model_source.h"
 #include "pipeline/base/error.h"
+#include "pipeline/job/model_source.h"
 #include "pipeline/job/option.h"
 
 enum { EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -142,9 +142,27 @@ bool options_model_om(model_source *source, const char *path, const mona_device 
  * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
  * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an option
  * without the one that it needs, and a file to be written that is also read, or written twice
- * (files_apart.h). --help always exists: it prints on stdout and returns OPTIONS_HELP.
+ * (files_apart.c). --help always exists: it prints on stdout and returns OPTIONS_HELP.
  * OPTIONS_BAD: one line was printed. given: gets the rows that were used; may be NULL. */
 options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands, option_set *given);
+
+/* No command may write over a file that it reads, or write two results into one file. */
+
+/* Compares the files of the options whose row says `written` with all others, and with the
+ * operands. values: after all options were read. False: one line was printed. */
+bool files_apart(const command *line, const void *values, const char *const *operands);
+
+/* The paths in an option's field. */
+const char *const *files_of(const option *o, const void *values, size_t *count);
+
+/* Numbers with units on the command line. */
+
+/* "33.3ms", "800us" or "2s" (OPTION_DURATION), in milliseconds. False, with a message that names
+ * the option. */
+bool quantity_ms(const char *option, const char *text, double *ms);
+
+/* "5%", or a number of per cent, as a share: 0.05. 0 or more. */
+bool quantity_share(const char *option, const char *text, double *share);
 
 #endif

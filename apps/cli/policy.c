@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/policy.h"
+#include "apps/cli/confine.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/quantity.h"
+#include "apps/cli/options.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "apps/cli/options.h"
 
 bool quantity_ms(const char *option, const char *text, double *ms)
 {

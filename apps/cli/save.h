@@ -24,4 +24,21 @@ void text_file_begin(text_file *t);
 /* Saves it as save_file does, unless something failed. complete: all of it was put. */
 bool text_file_save(text_file *t, bool complete, const char *path);
 
+/* A folder for temporary files. */
+
+enum { TEMP_FOLDER_PATH = 320 }; /* enough for the path of a file in it */
+
+typedef struct temp_folder {
+    char path[256]; /* "": there is none */
+} temp_folder;
+
+/* $TMPDIR or /tmp. */
+const char *temp_folder_root(void);
+
+/* Creates one there. False: one line was printed. */
+bool temp_folder_open(temp_folder *t);
+
+/* Removes it and the files in it. A zeroed one is allowed. */
+void temp_folder_close(temp_folder *t);
+
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/cli/table.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/printable.h"
 
 #include <math.h>

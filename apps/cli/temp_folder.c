@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/temp_folder.h"
+#include "apps/cli/save.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -3,6 +3,9 @@
 #ifndef MONA_ACCURACY_H
 #define MONA_ACCURACY_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "apps/compile/calibration.h"
 #include "formats/compiler/compiler.h"
 
@@ -18,5 +21,14 @@ void accuracy_print(const compiler *model, const uint8_t *bytes, size_t size, co
  * False: one line was printed. */
 bool sanity_check(const compiler *model, const uint8_t *bytes, size_t size, const char *name,
                   const calibration *images);
+
+/* How many decisions of a network, the class with the highest score, rounding will change. */
+
+/* The share of decisions that are expected to change on unseen inputs: an upper bound with
+ * one-sided confidence 95 %, and at least the share of these inputs for which they do change. Both
+ * arrays are [count][classes]: scores without rounding, and the errors that rounding adds to them;
+ * count is 1 or more. False: out of memory. */
+bool top1_margin_changes(const float *scores, const float *errors, size_t count, size_t classes,
+                         double *share);
 
 #endif

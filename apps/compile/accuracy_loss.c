@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "apps/compile/top1_margin.h"
+#include "apps/compile/accuracy.h"
 #include "apps/compile/sample_run.h"
 
 enum {

@@ -10,7 +10,7 @@
  *
  * In per cent: the share of decisions that change: the largest channel of a pixel, or the largest
  * element of an array's last axis. If an output makes one decision, this is the share to expect on
- * other samples (top1_margin.h). */
+ * other samples (top1_margin.c). */
 #ifndef MONA_ACCURACY_LOSS_H
 #define MONA_ACCURACY_LOSS_H
 

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "apps/cli/temp_folder.h"
+#include "apps/cli/save.h"
 #include "engine/mona_ascend.h"
 
 enum { MAX_ARGUMENTS = 16 + OPTION_LIST_MAX, ARGUMENT = 4200, MAX_LINES = 4000 };

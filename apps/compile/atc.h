@@ -2,7 +2,7 @@
 #ifndef ATC_H
 #define ATC_H
 
-#include "apps/compile/calibration_feed.h"
+#include "apps/compile/calibration.h"
 #include <stdbool.h>
 
 #include "apps/cli/options.h"

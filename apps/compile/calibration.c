@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "apps/compile/calibration_array.h"
 #include "pipeline/quality/measure.h"
 #include "pipeline/stages/plane_roles.h"
 

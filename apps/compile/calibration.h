@@ -13,10 +13,40 @@
 #ifndef MONA_CALIBRATION_H
 #define MONA_CALIBRATION_H
 
-#include "apps/compile/calibration_feed.h"
-#include "formats/compiler/compiler.h"
+#include <stdbool.h>
+
 #include "apps/cli/options.h"
+#include "formats/compiler/compiler.h"
 #include "pipeline/image/stills.h"
+
+/* Converts pictures' samples to a network's inputs. */
+
+/* Samples are of 8 bits, 0 to 255. */
+typedef struct calibration_feed {
+    float range;     /* the value of sample 255; or, */
+    bool normalised, /* for each channel of the network: (sample - mean) / deviation */
+        inside,      /* which is part of the network, so that its inputs are samples */
+        bgr;         /* inputs of three channels have blue first */
+    float mean[3], deviation[3];
+} calibration_feed;
+
+/* Reads the options --mean, --deviation (either NULL: not given) and --channel-order. False: one
+ * line was printed. */
+bool calibration_feed_read(calibration_feed *f, const char *mean, const char *deviation, bool bgr);
+
+/* Whether the numbers of all channels are the same. */
+bool calibration_feed_alike(const calibration_feed *f);
+
+/* Whether there are as many numbers as the model has channels. False: one line was printed. name is
+ * the model's. */
+bool calibration_feed_suits(const calibration_feed *f, const compiler *model, const char *name);
+
+/* A sample as the inputs take it; and a number of the network's own. */
+float calibration_fed(const calibration_feed *f, uint32_t channel, double sample);
+float calibration_fed_number(const calibration_feed *f, uint32_t channel, double number);
+
+/* The real value of the largest number of s8 planes that hold every normalised sample. */
+float calibration_feed_range(const calibration_feed *f);
 
 enum {
     CALIBRATION_FRAMES = 32, /* most frames of a clip */
@@ -75,5 +105,20 @@ size_t calibration_spread(const calibration *c, size_t k);
 
 /* For messages. */
 const char *calibration_name(const calibration *c, size_t index);
+
+/* .npy files as inputs of a model, for calibration. Each function that fails has printed one line,
+ * except calibration_is_array. */
+
+/* Whether the file begins like a .npy file. */
+bool calibration_is_array(const char *path);
+
+/* How often this input of the model is in the file. Reads only its header. */
+bool calibration_array_count(const char *path, const compiler *model, unsigned input,
+                             uint64_t *count);
+
+/* Image `index`, which is of kind CALIBRATION_ARRAY; each inputs[i].data is released with
+ * free(). */
+bool calibration_array(const calibration *c, size_t index, const compiler *model,
+                       reference_array *inputs);
 
 #endif

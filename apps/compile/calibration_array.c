@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/calibration_array.h"
+#include "apps/compile/calibration.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/calibration_feed.h"
+#include "apps/compile/calibration.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 
 #include "apps/compile/calibration.h"
-#include "apps/compile/calibration_array.h"
 #include "engine/arith.h"
 
 enum {

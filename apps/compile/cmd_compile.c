@@ -9,7 +9,6 @@
 #include "apps/compile/accuracy.h"
 #include "apps/compile/atc.h"
 #include "apps/compile/calibration.h"
-#include "apps/compile/calibration_feed.h"
 #include "apps/cli/commands.h"
 #include "pipeline/job/model_source.h"
 #include "apps/compile/compile_report.h"
@@ -19,11 +18,10 @@
 #include "formats/mona_writer.h"
 #include "models/embedded.h"
 #include "apps/compile/onnx_source.h"
-#include "apps/compile/planes.h"
+#include "apps/compile/arrays.h"
 #include "apps/compile/precision.h"
 #include "apps/compile/programs.h"
 #include "apps/cli/save.h"
-#include "apps/compile/kernels.h"
 #include "apps/cli/printable.h"
 
 #define COMPILE_TARGETS(FIRST, NEXT)                                                               \

@@ -10,7 +10,6 @@
 #include "apps/cli/commands.h"
 #include "apps/compile/inspect.h"
 #include "apps/sign/minisign.h"
-#include "apps/compile/firmware_budget.h"
 #include "apps/compile/programs.h"
 #include "formats/file.h"
 #include "formats/onnx/onnx_reader.h"
@@ -18,7 +17,6 @@
 #include "pipeline/job/model_source.h"
 #include "apps/cli/save.h"
 #include "apps/cli/table.h"
-#include "apps/cli/json_read.h"
 
 typedef struct inspect_job {
     const char *model, *dot, *firmware, *key;

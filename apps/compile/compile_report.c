@@ -9,7 +9,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/compile/precision.h"
-#include "apps/compile/kernels.h"
+#include "apps/compile/onnx_source.h"
 #include "apps/page/page.h"
 #include "pipeline/stages/session_binding.h"
 #include "apps/cli/save.h"

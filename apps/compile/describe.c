@@ -4,11 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 #include "engine/op/op.h"
 #include "apps/cli/table.h"
 #include "apps/compile/programs.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 
 static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/firmware_budget.h"
+#include "apps/compile/inspect.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "apps/cli/json_output.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/options.h"
 #include "apps/cli/table.h"
 #include "engine/op/op.h"

@@ -9,7 +9,6 @@
 #include "formats/om.h"
 #include "apps/cli/options.h"
 #include "apps/cli/table.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 
 enum { MAX_BYTES = 1 << 30, MAX_ROWS = 4096, MAX_TEXT = 4096 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/kernels.h"
+#include "apps/compile/onnx_source.h"
 
 #include <dirent.h>
 #include <stdio.h>

@@ -6,11 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/job/suggest.h"
+#include "pipeline/job/option.h"
 #include "formats/compiler/import/import.h"
 #include "formats/file.h"
 #include "apps/cli/printable.h"
-#include "apps/compile/kernels.h"
 
 enum { MAX_PATH = 4096, MAX_NAME = 128 };
 

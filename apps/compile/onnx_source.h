@@ -3,10 +3,12 @@
 #ifndef MONA_ONNX_SOURCE_H
 #define MONA_ONNX_SOURCE_H
 
-#include "formats/compiler/compiler.h"
 #include "apps/cli/options.h"
 #include "apps/compile/arrays.h"
-#include "apps/compile/calibration_feed.h"
+#include "apps/compile/calibration.h"
+#include "engine/mona_op.h"
+#include "formats/compiler/compiler.h"
+#include "formats/error.h"
 
 /* Reads the file at path. dims: items NAME=N, which set open dims of that name; may be NULL. False:
  * one line was printed; or, if the file exists but its model cannot be used, `refusal` says why
@@ -24,5 +26,18 @@ compiler *onnx_source_compiler(const char *path, const option_list *dims, const 
 /* The same, with open dims as arrays for its first inputs have them. */
 compiler *onnx_source_for(const char *path, const input_array *arrays, size_t count,
                           bool one_image);
+
+/* The kernels that a model which is compiled may call (--kernels): their interfaces, as
+ * mona.kernel writes them. */
+
+/* Reads all files in the folder whose names end in .kernel. NULL is no folder. */
+bool kernels_read(const char *folder, format_error *error);
+/* A list that ends with NULL. They cannot be run. */
+const mona_kernel *const *kernels_all(void);
+/* Opens a model that may call them. */
+mona_status kernels_open(mona_model *model, const void *bytes, size_t size);
+
+/* MONA_TYPE_COUNT: no type is called so. */
+mona_type type_named(const char *name);
 
 #endif

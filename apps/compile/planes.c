@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/planes.h"
+#include "apps/compile/arrays.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 
 bool planes_open(planes *p, mona_tensor_info info)
 {

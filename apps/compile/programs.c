@@ -5,13 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/compile/kernels.h"
+#include "apps/compile/onnx_source.h"
 #include "engine/model/model.h"
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/compiler/program/programs.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 
 static const char chip[] = "ascend310";

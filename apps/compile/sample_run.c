@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/compile/sample_run.h"
-#include "apps/compile/kernels.h"
+#include "apps/compile/onnx_source.h"
 
 #include <math.h>
 

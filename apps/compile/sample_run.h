@@ -5,7 +5,7 @@
 
 #include "formats/compiler/graph/reference.h"
 #include "pipeline/stages/session_binding.h"
-#include "apps/compile/planes.h"
+#include "apps/compile/arrays.h"
 
 typedef struct sample_run {
     mona_model model;

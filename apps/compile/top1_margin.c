@@ -9,7 +9,7 @@
  * The upper bound of each of these shares is mean + 1.645 deviations of the mean over decisions,
  * and the highest bound is used. If margins are not evenly frequent, or inputs are few, the result
  * is too high rather than too low. */
-#include "apps/compile/top1_margin.h"
+#include "apps/compile/accuracy.h"
 
 #include <math.h>
 #include <stdlib.h>

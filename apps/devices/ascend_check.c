@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/job/ascend_setup.h"
+#include "pipeline/job/devices.h"
 #include "apps/devices/npu_smi.h"
 #include "apps/devices/telemetry.h"
-#include "pipeline/job/devices.h"
 
 enum { VERSION = 64 };
 

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "pipeline/base/clock.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 static const struct {
     const char *key, *name, *unit;

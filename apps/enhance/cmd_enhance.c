@@ -13,8 +13,6 @@
 #include "apps/enhance/batch.h"
 #include "apps/cli/commands.h"
 #include "apps/cli/confine.h"
-#include "apps/cli/meant.h"
-#include "apps/cli/policy.h"
 #include "apps/enhance/dry_run.h"
 #include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"

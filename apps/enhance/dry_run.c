@@ -27,7 +27,6 @@
 #include "apps/cli/table.h"
 #include "apps/enhance/describe.h"
 #include "apps/enhance/test_run.h"
-#include "apps/cli/json_read.h"
 
 #define MIB (1024.0 * 1024.0)
 

@@ -2,7 +2,6 @@
 #include "apps/enhance/progress.h"
 
 #include "apps/timing/statistics_json.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/json_output.h"
 #include "pipeline/base/sandbox.h"
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "apps/cli/json_output.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/table.h"
 #include "apps/enhance/test_run.h"
 

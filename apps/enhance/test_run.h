@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "apps/cli/temp_folder.h"
+#include "apps/cli/save.h"
 #include "apps/enhance/step_clock.h"
 #include "pipeline/enhance.h"
 #include "pipeline/io/sources/input.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "apps/cli/options.h"
-#include "apps/timing/significance.h"
+#include "apps/timing/statistics.h"
 
 /* To detect the end of the warm-up: the number of windows whose medians are compared, and when to
  * give up. */

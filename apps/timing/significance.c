@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/timing/significance.h"
+#include "apps/timing/statistics.h"
 
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "apps/timing/statistics.h"
 
 enum { RESAMPLES = 1000 };
 

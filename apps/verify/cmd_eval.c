@@ -16,7 +16,6 @@
 #include "pipeline/quality/model_run.h"
 #include "pipeline/stages/plane_roles.h"
 #include "apps/cli/table.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/printable.h"
 #include "pipeline/job/devices.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/verify/verify_compile.h"
+#include "apps/verify/verify_engine.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,8 +5,7 @@
 #include <string.h>
 
 #include "pipeline/stages/session_binding.h"
-#include "apps/compile/planes.h"
-#include "apps/verify/verify_compile.h"
+#include "apps/compile/arrays.h"
 
 typedef struct engine_run {
     const case_model *m;

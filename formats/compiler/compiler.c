@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "formats/reference/execute.h"
-#include "formats/compiler/quantize/equalise.h"
+#include "formats/compiler/quantize/quantize.h"
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/patterns.h"
 #include "formats/compiler/import/unbatch.h"
 #include "formats/compiler/lower/lower.h"
-#include "formats/compiler/quantize/learn.h"
+#include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/precision/layers.h"
 #include "formats/compiler/passes/passes.h"
 

@@ -58,12 +58,12 @@ bool compiler_calibrate(compiler *c, const reference_array *inputs, format_error
 /* Largest relative change of a value's range under this rule since the last call. */
 double compiler_movement(compiler *c, range_rule rule);
 
-/* Equalises channels between convolutions (equalise.h). This discards what calibration has seen, so
+/* Equalises channels between convolutions (equalise.c). This discards what calibration has seen, so
  * calibrate again afterwards. pairs: how many pairs of convolutions were equalised. */
 bool compiler_equalise(compiler *c, const compiler_options *options, unsigned *pairs,
                        format_error *error);
 
-/* Adds a sample to what the rounding of weights is learnt from (learn.h), after equalisation: to
+/* Adds a sample to what the rounding of weights is learnt from (learn.c), after equalisation: to
  * those held out, or to the others. */
 bool compiler_learn(compiler *c, const compiler_options *options, const reference_array *inputs,
                     bool held_out, format_error *error);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/onnx/onnx_kernels.h"
+#include "formats/onnx/onnx_graph.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/base/av_log_errors.h"
+#include "pipeline/base/av_library.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

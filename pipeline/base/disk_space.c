@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/base/disk_space.h"
+#include "pipeline/base/outfile.h"
 
 #include <libgen.h>
 #include <stdlib.h>

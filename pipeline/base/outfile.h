@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "pipeline/base/error.h"
 
@@ -52,5 +53,13 @@ bool outfile_save(const char *name, const char *input, const void *bytes, size_t
 
 /* Removes the temporary file, if there is one. */
 void outfile_discard(outfile *file);
+
+/* Checks that the disk has room for an output. */
+
+/* Compares bytes with the free space where path will lie. Too little is an error if bytes is exact,
+ * and a note if it is an estimate: "... but WHAT 1.6 MiB". If the free space is unknown, there is
+ * no complaint. */
+bool disk_space_check(const char *path, uint64_t bytes, bool exact, const char *what,
+                      const pipeline_notes *notes, pipeline_error *error);
 
 #endif

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/base/waiting.h"
-
 #include "pipeline/base/clock.h"
+#include "pipeline/base/waiting.h"
 
 static _Thread_local uint64_t waited;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/alpha.h"
+#include "pipeline/image/picture_planes.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
  * Each result is rounded to nearest. Planes are then off by at most half of 2^(8 - b), and a colour
  * by at most 1 + 1.772 times that. With 10 bits or more this is less than half a step, so colours
  * of 8 bits are restored exactly. Colours of 16 bits are off by up to two steps. */
-#include "pipeline/image/colour.h"
+#include "pipeline/image/picture_planes.h"
 
 #include "pipeline/stages/sample.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/jpeg_decode.h"
+#include "pipeline/image/picture_decode.h"
 
 #include <setjmp.h>
 #include <stdio.h>

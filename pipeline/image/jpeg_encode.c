@@ -13,7 +13,6 @@
 
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/still_encode.h"
-#include "pipeline/image/strips.h"
 
 enum { BLOCK_ROWS = 8, HALVED_UP_TO = 90, BEHIND_JFIF = 20 };
 

@@ -10,7 +10,6 @@
 #include <zlib.h>
 
 #include "engine/model_format.h"
-#include "pipeline/image/exif.h"
 #include "pipeline/image/jpeg_segments.h"
 
 /* Including the final zeros. */

@@ -9,8 +9,20 @@
 
 #include "mona.h"
 #include "pipeline/base/error.h"
-#include "pipeline/image/metadata_bytes.h"
 #include "pipeline/image/picture_kind.h"
+#include "pipeline/image/tiff_tags.h"
+
+/* Bytes of metadata that grow. */
+
+typedef struct metadata_bytes {
+    uint8_t *data; /* NULL: none */
+    size_t size;
+} metadata_bytes;
+
+/* data NULL: zeros. False: out of memory. */
+bool metadata_append(metadata_bytes *to, const void *data, size_t size);
+
+void metadata_drop(metadata_bytes *bytes);
 
 typedef struct picture_metadata {
     picture_kind kind; /* of the file */
@@ -47,5 +59,18 @@ bool metadata_write_webp(metadata_bytes *to, const picture_metadata *m, const ui
                          size_t size, mona_size picture);
 
 void metadata_free(picture_metadata *m);
+
+/* EXIF: what it says about the picture that it belongs to. */
+
+/* 1 to 8. 1: the picture is upright, or there is no orientation. */
+unsigned exif_orientation(const metadata_bytes *exif);
+
+void exif_set_upright(metadata_bytes *exif);
+
+/* Corrects the sizes that are stored, if any. */
+void exif_set_size(metadata_bytes *exif, mona_size size);
+
+/* Collects what a TIFF says about its picture besides the pixels. False: out of memory. */
+bool exif_of_tiff(metadata_bytes *exif, const tiff *file);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/metadata_bytes.h"
+#include "pipeline/image/metadata.h"
 
 #include <stdlib.h>
 #include <string.h>

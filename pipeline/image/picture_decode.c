@@ -10,12 +10,11 @@
 #include <libavutil/pixdesc.h>
 
 #include "mona.h"
-#include "pipeline/image/alpha.h"
+#include "pipeline/image/picture_planes.h"
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/image/jpeg_segments.h"
-#include "pipeline/image/picture_planes.h"
-#include "pipeline/image/tiff_check.h"
-#include "pipeline/base/av_log_errors.h"
+#include "pipeline/image/picture_kind.h"
+#include "pipeline/base/av_library.h"
 
 typedef struct decoding {
     const char *path;

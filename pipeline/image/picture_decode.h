@@ -26,4 +26,13 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
  * it. */
 bool still_of_frame(still *image, const AVFrame *picture, pipeline_error *error);
 
+/* Decodes JPEG by libjpeg: of 8 bits, in grey, YCbCr, RGB, CMYK or YCCK. */
+
+/* Sets width, height and channels. False: libjpeg does not decode the file. */
+bool jpeg_read_head(still *image, const uint8_t *file, size_t size);
+
+/* Sets the pixels too, as grey or RGB; as RGB if channels is 3. False: libjpeg does not decode the
+ * file, finds that it is damaged or cut off, or there is no memory. */
+bool jpeg_decode(still *image, const uint8_t *file, size_t size, unsigned channels);
+
 #endif

@@ -3,8 +3,11 @@
 #ifndef MONA_PICTURE_KIND_H
 #define MONA_PICTURE_KIND_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "pipeline/base/error.h"
 
 typedef enum picture_kind {
     PICTURE_NONE, /* not a picture, or a moving one */
@@ -25,5 +28,23 @@ picture_kind picture_kind_of(const uint8_t *file, size_t size);
 
 /* The name of a kind that mona does not read; NULL: unknown. path: TGA has no first bytes. */
 const char *picture_kind_unread(const char *path, const uint8_t *file, size_t size);
+
+/* How strongly the coder of a still picture quantised it. */
+
+/* Whether the networks for compressed film suit a picture's file better than those for clean
+ * pictures: a JPEG with the tables of quality 88 or less, a WebP of 75 or less. */
+bool picture_is_lossy(const uint8_t *file, size_t size);
+
+/* Whether libav decodes a TIFF as other readers do. */
+
+typedef struct tiff_info {
+    unsigned pages;     /* pictures in the file, without smaller copies of them */
+    bool premultiplied; /* alpha is multiplied into the colours */
+} tiff_info;
+
+/* Refuses, by name, what libav takes and gets wrong, such as JPEG compression, tiles, signed
+ * samples and floats, and what it does not know. */
+bool tiff_check(tiff_info *info, const char *path, const uint8_t *file, size_t size,
+                pipeline_error *error);
 
 #endif

@@ -5,12 +5,11 @@
  *        85  +0.08 / +0.16 / +0.25           75  +0.07 / +0.16
  *        90  -0.02 / +0.03 / +0.10           80  -0.02 / +0.04
  *        95  -0.20 / -0.21 / -0.24           85  -0.11 / -0.10 */
-#include "pipeline/image/picture_loss.h"
+#include "pipeline/image/picture_kind.h"
 
 #include <string.h>
 
 #include "pipeline/image/jpeg_segments.h"
-#include "pipeline/image/picture_kind.h"
 
 #define JPEG_ERROR 1.06f      /* what jpeg_error expects at quality 88 */
 enum { WEBP_QUANTISER = 32 }; /* libwebp's quality 75 gives 34 to 36, 80 gives 26 or 27 */

@@ -9,7 +9,6 @@
 #include <libavutil/intreadwrite.h>
 
 #include "pipeline/image/still_encode.h"
-#include "pipeline/image/strips.h"
 
 enum { STRIP_BYTES = 1 << 20, FILTERS = 5 };
 

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/image/metadata_bytes.h"
+#include "pipeline/image/metadata.h"
 #include "pipeline/image/stills.h"
 
 typedef struct still_encoding {
@@ -25,5 +25,21 @@ void still_encode_rows(const still_encoding *e, uint32_t first, uint32_t count, 
 /* False: out of memory, or a write returned false. */
 bool png_encode(const still_encoding *e);
 bool jpeg_encode(const still_encoding *e);
+
+/* Encodes a picture strip by strip on several threads, and writes the strips in their order. */
+
+typedef struct strips {
+    uint32_t count;
+    unsigned threads; /* 0: one for each core */
+    /* Encodes strip i, on any of the threads. Whether it succeeds or not, the bytes are
+     * released. */
+    bool (*make)(const void *context, uint32_t i, metadata_bytes *bytes);
+    /* Gets the strips in their order, one at a time. */
+    bool (*put)(void *context, uint32_t i, metadata_bytes *bytes);
+    void *context;
+} strips;
+
+/* False: a call returned false; no strip was written after it. */
+bool strips_encode(const strips *s);
 
 #endif

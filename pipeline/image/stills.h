@@ -49,7 +49,7 @@ bool still_read(still *image, const char *path, unsigned channels, const pipelin
 bool still_read_head(still *image, const char *path);
 
 /* Whether the picture was compressed so strongly that it should be enlarged as film is
- * (picture_loss.h). False if it cannot be read. */
+ * (picture_loss.c). False if it cannot be read. */
 bool still_is_lossy(const char *path);
 
 /* The kind of picture that still_write writes under this name: .png, .jpg, .jpeg, .webp.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/tiff_check.h"
+#include "pipeline/image/picture_kind.h"
 
 #include <stdio.h>
 

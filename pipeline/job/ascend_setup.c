@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/job/ascend_setup.h"
+#include "pipeline/job/devices.h"
 
 #include <pthread.h>
 #include <stdbool.h>

@@ -9,8 +9,7 @@
 
 #include "engine/mona_ascend.h"
 #include "formats/compiler/program/programs.h"
-#include "pipeline/job/ascend_setup.h"
-#include "pipeline/job/suggest.h"
+#include "pipeline/job/option.h"
 #include "pipeline/stages/session_binding.h"
 
 const mona_device *const devices_all[] = {&mona_device_ascend, &mona_device_host,

@@ -10,7 +10,7 @@
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/job/devices.h"
 #include "pipeline/job/resume_key.h"
-#include "pipeline/job/suggest.h"
+#include "pipeline/job/option.h"
 
 /* ---- stages and their models ---------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include "formats/file.h"
 #include "formats/om.h"
 #include "models/embedded.h"
-#include "pipeline/job/suggest.h"
+#include "pipeline/job/option.h"
 
 /* Far more than any network for frames needs; it keeps a wrong file name from filling the
  * memory. */

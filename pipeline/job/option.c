@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/job/suggest.h"
-
 /* ---- values --------------------------------------------------------------------------------- */
 
 static bool bad_value(const option *o, const char *text, pipeline_error *error)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "pipeline/job/option.h"
-#include "pipeline/job/suggest.h"
 
 /* Reads TIME or TIME/TIME@N. */
 static bool read_delay(delay_settings *delay, const char *text, pipeline_error *error)

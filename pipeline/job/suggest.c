@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/job/suggest.h"
+#include "pipeline/job/option.h"
 
 #include <stdio.h>
 #include <string.h>

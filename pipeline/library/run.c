@@ -4,7 +4,7 @@
 
 #include <stdatomic.h>
 
-#include "pipeline/base/av_log_errors.h"
+#include "pipeline/base/av_library.h"
 #include "pipeline/enhance.h"
 #include "pipeline/io/sources/source.h"
 

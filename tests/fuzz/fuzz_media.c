@@ -2,7 +2,6 @@
 /* What mona enhance does with films and pictures: reads, enlarges a few small frames and writes
  * them. */
 #include "pipeline/base/av_library.h"
-#include "pipeline/base/av_log_errors.h"
 #include "pipeline/enhance.h"
 #include "tests/fuzz/files.h"
 

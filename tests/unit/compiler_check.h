@@ -17,7 +17,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "formats/compiler/graph/graph.h"
-#include "formats/half.h"
+#include "formats/element.h"
 #include "engine/model_format.h"
 #include "tests/unit/onnx_builder.h"
 #include "pipeline/stages/session_binding.h"

@@ -8,7 +8,6 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/json_output.h"
-#include "apps/cli/json_read.h"
 #include "apps/cli/printable.h"
 
 enum { SHOWN = 3 };

@@ -9,9 +9,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
-#include "apps/timing/significance.h"
 #include "apps/timing/statistics.h"
-#include "apps/cli/json_read.h"
 
 /* Limits beyond which a run is not to be trusted: load by others as a share of one CPU, drift,
  * change of the clock, coefficient of variation. */

@@ -18,7 +18,7 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/devices/machine.h"
 #include "apps/cli/options.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 #include "apps/cli/table.h"
 #include "apps/cli/printable.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "apps/cli/save.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 static double at(const cJSON *row, unsigned index)
 {

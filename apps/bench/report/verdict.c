@@ -11,9 +11,8 @@
 
 #include "formats/file.h"
 #include "apps/cli/options.h"
-#include "apps/timing/significance.h"
 #include "apps/timing/statistics.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { RESULT_BYTES_MAX = 64 << 20 };
 

@@ -97,7 +97,7 @@ typedef struct graph_conv {
     /* [output channels]: the weights are integers in [-128, 127] times these, as quantised by the
      * model; NULL: the model did not quantise them. */
     float *weight_scales;
-    graph_moments *moments; /* of what it reads, to learn rounding from (learn.h); NULL: none */
+    graph_moments *moments; /* of what it reads, to learn rounding from (learn.c); NULL: none */
     graph_rounding *learnt; /* NULL: nothing */
 } graph_conv;
 

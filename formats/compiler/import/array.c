@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 
 array array_fail(importer *im, const char *format, ...)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/import/array.h"
 #include "formats/compiler/graph/kinds.h"
-#include "formats/onnx/onnx_kernels.h"
+#include "formats/onnx/onnx_graph.h"
 #include "formats/reference/operators.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A kernel of the user's own: an operator for each output that is wanted. */
 #include "formats/compiler/import/array.h"
-#include "formats/onnx/onnx_kernels.h"
+#include "formats/onnx/onnx_graph.h"
 
 #include <stddef.h>
 #include <string.h>

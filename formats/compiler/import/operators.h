@@ -31,7 +31,7 @@ typedef struct operator_row { /* columns of operators.inc */
     uint32_t code; /* a mona_array_function, mona_reduction and so on; MONA_NONE: none */
 } operator_row;
 
-/* Any kernel of the user's own (onnx_kernels.h). */
+/* Any kernel of the user's own (onnx_kernels.c). */
 extern const operator_row operator_kernel;
 
 /* NULL: there is no such operator. */

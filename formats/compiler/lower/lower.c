@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 #include "formats/compiler/lower/lowering.h"
 
 /* ---- planes in ---------------------------------------------------------------------------- */

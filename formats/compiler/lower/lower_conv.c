@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/half.h"
-#include "formats/compiler/quantize/table.h"
+#include "formats/element.h"
+#include "formats/compiler/quantize/quantize.h"
 #include "formats/compiler/quantize/weights.h"
 
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name)

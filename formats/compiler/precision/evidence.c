@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 #include "formats/compiler/precision/layers.h"
 #include "formats/reference/execute.h"
 #include "formats/compiler/quantize/weights.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/quantize/equalise.h"
+#include "formats/compiler/quantize/quantize.h"
 
 #include <math.h>
 

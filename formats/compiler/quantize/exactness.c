@@ -16,7 +16,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 #include "formats/compiler/quantize/weights.h"
 
 #define HALF_ROUNDING 0x1p-12 /* largest relative error of rounding to fp16 */

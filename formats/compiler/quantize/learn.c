@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/quantize/learn.h"
+#include "formats/compiler/quantize/observation.h"
 
 #include <math.h>
 #include <stdlib.h>

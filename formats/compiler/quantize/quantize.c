@@ -3,9 +3,8 @@
 
 #include <math.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 #include "formats/compiler/quantize/observation.h"
-#include "formats/compiler/quantize/table.h"
 #include "formats/compiler/quantize/weights.h"
 
 bool format_is_half(value_format f)

@@ -3,8 +3,9 @@
 #ifndef MONA_COMPILER_QUANTIZE_H
 #define MONA_COMPILER_QUANTIZE_H
 
-#include "formats/compiler/graph/options.h"
+#include "formats/compiler/graph/graph.h"
 #include "formats/compiler/graph/kinds.h"
+#include "formats/compiler/graph/options.h"
 
 /* True for F16; the other formats are integers times a scale. */
 bool format_is_half(value_format f);
@@ -51,5 +52,33 @@ unsigned exactness_text(const graph *g, const graph_node *node, const value_form
 uint32_t quantize_root(const graph *g, uint32_t value);
 /* Makes the values that a CONCAT of computed values joins share one format. */
 void quantize_join(graph *g);
+
+/* Cross-layer equalisation (Nagel et al. 2019, with the ranges of Xiao et al. 2022). */
+
+/* If the result of a CONV goes through ReLU, PReLU or nothing to exactly one other CONV, its
+ * channel i may be divided by any s > 0 if the weights that read it are multiplied by s. All
+ * channels of a value share one scale, and so do all weights of an output. With r the largest
+ * number that calibration saw in the channel and w the largest weight that reads it, s = sqrt(r /
+ * w) brings both to sqrt(r w). Afterwards, what calibration saw of such values is no longer valid.
+ * pairs: how many were equalised. False: out of memory. */
+bool equalise_graph(graph *g, unsigned *pairs, format_error *error);
+
+/* Functions after layers with results of 8 bits: a table from the sum, as U8, to the result. */
+
+/* Sums before a function: real value = scale * (q - zero), q in 0..255. */
+typedef struct table_source {
+    float scale;
+    int zero;
+} table_source;
+
+/* Whether the node ends in a function that a table must compute, as its result has 8 bits. */
+bool table_needed(const graph_node *node, value_format result);
+
+/* The sums for which the function's result is not yet constant, of those that calibration saw. */
+table_source table_find_source(const graph *g, const graph_node *node, value_format result);
+
+/* Fills the table. */
+void table_fill(const graph_activation *function, table_source from, value_format result,
+                uint8_t table[256]);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 #include "formats/compiler/quantize/observation.h"
 
 /* scale16 of an output whose largest weight is `largest`, for in_scale / unit = ratio; too small

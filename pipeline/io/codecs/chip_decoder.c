@@ -4,8 +4,7 @@
 #include <string.h>
 
 #include "pipeline/base/av_compat.h"
-#include "pipeline/io/codecs/chip_streams.h"
-#include "pipeline/io/codecs/stream_header.h"
+#include "pipeline/io/codecs/codec.h"
 
 /* ---- opening --------------------------------------------------------------------------------- */
 

@@ -11,8 +11,8 @@
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
 
-#include "pipeline/io/codecs/vdec.h"
 #include "pipeline/base/error.h"
+#include "pipeline/io/codecs/vdec.h"
 
 enum { CHIP_DECODER_PACKETS = 64 }; /* more than the chip has frames at a time */
 
@@ -56,5 +56,15 @@ int chip_decoder_send(chip_decoder *d, const AVPacket *packet);
 int chip_decoder_receive(chip_decoder *d, AVFrame *frame);
 
 void chip_decoder_close(chip_decoder *d);
+
+/* Which streams the chip's video decoder takes. */
+
+/* Whether the chip is wanted, has a decoder and may know the codec. */
+bool chip_streams_are_asked(const chip_decoder_settings *settings);
+
+/* Why the chip is not even tried with a stream; NULL: it is, and *stream is the stream's kind. */
+const char *chip_streams_refuse(const chip_decoder_settings *settings, vdec_stream *stream);
+
+extern const char chip_streams_interlaced[]; /* why it does not take interlaced video */
 
 #endif

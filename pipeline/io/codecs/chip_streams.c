@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/codecs/chip_streams.h"
+#include "pipeline/io/codecs/chip_decoder.h"
 
 /* profile_idc of H.264 and general_profile_idc of H.265; libav adds the constraints of H.264. */
 enum { H264_BASELINE = 66, H264_CONSTRAINED = 512 + 66, H264_MAIN = 77, H264_HIGH = 100 };

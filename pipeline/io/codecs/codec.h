@@ -4,9 +4,13 @@
 #define MONA_CODEC_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
+#include <libavcodec/codec_id.h>
+#include <libavutil/frame.h>
 
 /* How a codec carries closed captions. */
 typedef enum codec_captions {
@@ -64,5 +68,25 @@ bool codec_fits(const codec *c, const AVOutputFormat *format);
  * as there are rows for them. Left to choose, libav takes one more than cores and x264 half as many
  * again, each with frames of its own, although the networks keep all cores busy. */
 int codec_threads(unsigned wanted, int height);
+
+/* Sequence headers (SPS) of H.264 and H.265. */
+
+typedef struct stream_header {
+    const uint8_t *data; /* NULL: none was found */
+    size_t bytes;
+} stream_header;
+
+/* The first in data of the form of annex B, without its start code. */
+stream_header stream_header_find(bool h265, const uint8_t *data, size_t bytes);
+
+/* Whether pictures may be fields (7.3.2.1.1 of H.264), for the profiles Baseline, Main and High. */
+bool stream_header_has_fields(stream_header h264);
+
+/* The error that compression left in a frame, from the quantisers that its decoder reports. */
+
+/* The expected RMS error of luma in 8-bit steps, from AV_FRAME_DATA_VIDEO_ENC_PARAMS. Without them,
+ * as many decoders report none: negative if the codec is lossy and predicts frames from others,
+ * else 0. */
+float quantiser_error(const AVFrame *frame, enum AVCodecID codec);
 
 #endif

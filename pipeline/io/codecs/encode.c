@@ -11,7 +11,6 @@
 
 #include "pipeline/base/av_compat.h"
 #include "pipeline/image/captions.h"
-#include "pipeline/io/codecs/coded_header.h"
 #include "pipeline/io/codecs/hdr.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/image/pixels.h"

@@ -12,9 +12,9 @@
 #include <libavcodec/bsf.h>
 #include <libavformat/avformat.h>
 
-#include "pipeline/io/codecs/codec.h"
-#include "pipeline/base/filter_graph.h"
 #include "pipeline/base/error.h"
+#include "pipeline/base/filter_graph.h"
+#include "pipeline/io/codecs/codec.h"
 
 enum { ENCODER_LATEST = 1024 }; /* more frames than any encoder holds back */
 enum { ENCODER_TEXT = 256 };
@@ -79,5 +79,16 @@ typedef struct packet_sink {
 bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error);
 
 void encoder_close(encoder *e);
+
+/* What the header inside a coded stream says and its encoder gets wrong or leaves out. */
+
+/* Opens a filter for the encoder's packets and corrects its extradata. rate: frames a second, by
+ * which frames are played in a format without times. *filter stays NULL where there is nothing to
+ * correct in packets; av_bsf_free closes it. */
+bool coded_header_open(AVBSFContext **filter, AVCodecContext *encoder, AVRational rate,
+                       const AVOutputFormat *format, pipeline_error *error);
+
+/* Corrects a packet, which stays as it is if filter is NULL. Returns an error of libav, or >= 0. */
+int coded_header_correct(AVBSFContext *filter, AVPacket *packet);
 
 #endif

@@ -20,7 +20,7 @@
  * times the error, since its frames copy from finer ones that are never shown, and the MPEGs have
  * 1.25 times, since their encoders choose less carefully and they have no loop filter (on three
  * clips of film, with three and two quantisers, by libvpx and libavcodec). */
-#include "pipeline/io/codecs/quantiser.h"
+#include "pipeline/io/codecs/codec.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/codecs/stream_header.h"
+#include "pipeline/io/codecs/codec.h"
 
 /* ---- bits ------------------------------------------------------------------------------------ */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/codecs/vdec_channel.h"
+#include "pipeline/io/codecs/vdec.h"
 
 #include "engine/port/library.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Pictures from the chip's video decoder. */
-#include "pipeline/io/codecs/vdec_channel.h"
+#include "pipeline/io/codecs/vdec.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/containers/cut_off.h"
+#include "pipeline/io/containers/media_file.h"
 
 #include <inttypes.h>
 #include <stdint.h>

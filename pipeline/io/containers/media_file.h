@@ -5,6 +5,8 @@
 #ifndef MONA_MEDIA_FILE_H
 #define MONA_MEDIA_FILE_H
 
+#include <stdbool.h>
+
 #include <libavformat/avformat.h>
 
 #include "pipeline/base/error.h"
@@ -37,5 +39,12 @@ const AVInputFormat *media_format(const char *address);
  * another fault. */
 bool media_refused(const char *path, const char *address, const char *allowed,
                    pipeline_error *error);
+
+/* Files of the MP4 and QuickTime family of which a part is missing, as after a download that broke
+ * off. */
+
+/* Whether the file's own lengths say that its end is missing, or there is no index in it, without
+ * which nothing can be read. If so, an error says it. */
+bool cut_off_found(const char *path, pipeline_error *error);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/outputs/edit_list.h"
+#include "pipeline/io/outputs/mux.h"
 
 #include "pipeline/io/containers/container.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/outputs/metadata_support.h"
+#include "pipeline/io/outputs/mux.h"
 
 #include <stdio.h>
 #include <string.h>

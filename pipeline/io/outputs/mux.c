@@ -12,17 +12,15 @@
 #include <libavutil/opt.h>
 
 #include "pipeline/base/clock.h"
+#include "pipeline/base/waiting.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/codecs/codec.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/outputs/contents.h"
-#include "pipeline/io/outputs/edit_list.h"
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/io/outputs/picture_loops.h"
 #include "pipeline/io/outputs/picture_writer.h"
-#include "pipeline/io/outputs/metadata_support.h"
 #include "pipeline/io/containers/url.h"
-#include "pipeline/base/waiting.h"
 
 enum { WRITE_SECONDS = 10 }; /* without progress; then a connection counts as broken */
 

@@ -85,4 +85,33 @@ bool mux_finish(mux *m, pipeline_error *error);
 /* Removes the temporary file if mux_finish did not succeed. */
 void mux_close(mux *m);
 
+/* Metadata names and marks that containers cannot store.
+ *
+ * QuickTime's containers store either a fixed set of names that every player knows, or any names
+ * but then no cover. */
+
+/* Whether the file's own tags need the second way and there is no cover. */
+bool metadata_support_any_name(const AVFormatContext *output);
+
+/* Reports the tags and dispositions that will be lost when output is written as name: the first one
+ * of the file and of each stream. */
+void metadata_support_tell_lost(const AVFormatContext *output, const char *name,
+                                const pipeline_notes *notes);
+
+/* Edit lists, for containers that have none: all but QuickTime's.
+ *
+ * QuickTime files hold packets from before the start of the presentation, which is at 0. A decoder
+ * needs the last of them to warm up; all others were cut away by an edit. Copied into a container
+ * of the same family, they keep this meaning. Other containers would play them, and may hold
+ * nothing before 0. For these, packets that were cut away are left out, and everything is delayed
+ * by the warm-up time, unless the container can store that time elsewhere. */
+
+/* Whether an edit cut the packet away. Its times are the input's own. */
+bool edit_list_cuts(const AVPacket *packet, const AVStream *stream);
+
+/* How many microseconds everything has to move for the streams that format holds, in whole
+ * milliseconds, once shift of AV_TIME_BASE units has been subtracted. */
+int64_t edit_list_lead(const AVFormatContext *input, const AVStream *video,
+                       const AVOutputFormat *format, int64_t shift);
+
 #endif

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/base/av_log_errors.h"
+#include "pipeline/base/av_library.h"
 
 /* A segment ends after so many frames even without a key frame. */
 enum { LONGEST = 1024 };

@@ -3,12 +3,12 @@
 
 #include <math.h>
 
-#include "pipeline/image/alpha.h"
+#include "pipeline/image/picture_planes.h"
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/base/av_compat.h"
-#include "pipeline/base/av_log_errors.h"
-#include "pipeline/image/tiff_check.h"
-#include "pipeline/io/codecs/quantiser.h"
+#include "pipeline/base/av_library.h"
+#include "pipeline/image/picture_kind.h"
+#include "pipeline/io/codecs/codec.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/containers/reader.h"
 #include "pipeline/image/pixels.h"

@@ -15,11 +15,9 @@
 #include "pipeline/fields/fields.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/io/codecs/chip_decoder.h"
-#include "pipeline/io/sources/packet_queue.h"
-#include "pipeline/image/orientation.h"
 #include "pipeline/io/sources/source.h"
+#include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_planes.h"
-#include "pipeline/io/sources/timestamp_joins.h"
 
 /* Receives a packet of a stream other than the video, with timestamps in that stream's time base.
  * Returning false stops the input. */
@@ -45,7 +43,7 @@ struct input_settings {
     bool keep_start;         /* times stay as the file has them; else they count from its start */
     unsigned threads;        /* of the decoder; 0: its own choice */
     const mona_device *chip; /* decodes where it can (chip_decoder.h); NULL: none does */
-    bool quantisers;         /* decode with the frames' quantisers (quantiser.h) */
+    bool quantisers;         /* decode with the frames' quantisers (quantiser.c) */
     bool no_grain;           /* leave out the film grain that decoders add to AV1, HEVC or H.264 */
     bool low_latency;        /* no frame waits for later ones; interlaced ones must be marked */
     bool deinterlace;        /* deinterlace interlaced frames */

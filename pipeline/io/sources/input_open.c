@@ -11,13 +11,13 @@
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"
-#include "pipeline/base/av_log_errors.h"
+#include "pipeline/base/av_library.h"
 #include "pipeline/io/codecs/codec.h"
 #include "pipeline/io/containers/container.h"
-#include "pipeline/io/containers/cut_off.h"
+#include "pipeline/io/containers/media_file.h"
 #include "pipeline/io/containers/reader.h"
 #include "pipeline/image/pixels.h"
-#include "pipeline/io/sources/transparency.h"
+#include "pipeline/io/sources/source.h"
 #include "pipeline/io/containers/url.h"
 
 /* ProRes has ten bits, and chroma in every row. What has less becomes that before all else. */
@@ -131,7 +131,7 @@ static const AVCodec *find_decoder(const AVStream *video)
     return whole ? whole : avcodec_find_decoder(id);
 }
 
-/* Makes the decoder export each frame's quantisers (quantiser.h). libavcodec reads them when it
+/* Makes the decoder export each frame's quantisers (quantiser.c). libavcodec reads them when it
  * returns a frame. With one thread per frame, these codecs may then still be decoding that frame in
  * another thread, so threads share the work on each frame instead, as far as it was coded in
  * slices. */

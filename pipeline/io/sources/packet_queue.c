@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/packet_queue.h"
+#include "pipeline/io/sources/source.h"
 
 #include <stdlib.h>
 

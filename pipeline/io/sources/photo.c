@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/image/alpha.h"
-#include "pipeline/image/colour.h"
+#include "pipeline/image/picture_planes.h"
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/session_binding.h"

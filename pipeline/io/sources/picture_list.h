@@ -10,7 +10,7 @@
 #include <libavformat/avformat.h>
 
 #include "pipeline/base/error.h"
-#include "pipeline/image/tiff_check.h"
+#include "pipeline/image/picture_kind.h"
 
 typedef struct picture_list {
     const char *pattern;

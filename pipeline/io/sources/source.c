@@ -11,9 +11,8 @@
 #include <libavutil/parseutils.h>
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/base/av_log_errors.h"
+#include "pipeline/base/av_library.h"
 #include "pipeline/image/picture_kind.h"
-#include "pipeline/io/containers/cut_off.h"
 #include "pipeline/io/containers/media_file.h"
 #include "pipeline/io/containers/reader.h"
 #include "pipeline/io/containers/url.h"

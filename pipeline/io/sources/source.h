@@ -5,6 +5,7 @@
 #define MONA_SOURCE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include <libavcodec/avcodec.h>
@@ -103,5 +104,64 @@ bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error
  * (AV_TIME_BASE units, the file's own) or earlier. A file that cannot be searched stays where it
  * is. */
 void seek_before(AVFormatContext *format, const AVStream *video, int64_t time);
+
+/* Whether a film shows anything behind it. GIFs and palettes always can, but few do. */
+
+/* Whether the format can hold alpha, but does not tell whether there is any. */
+bool transparency_is_open(const AVCodecParameters *video);
+
+/* Decodes a file of such a format until a pixel is not opaque, or of numbered pictures the first
+ * one. Data that can be read only once counts as opaque. */
+bool transparency_find(const source_kind *kind, const input_settings *settings,
+                       const AVStream *video);
+
+/* Makes one timeline from clocks that jump, as in broadcasts joined from recordings.
+ *
+ * In containers whose clock may jump (libav's AVFMT_TS_DISCONT), a new piece begins with a packet
+ * that lies more than 0.1 s before the time that its stream had reached, or more than 10 s after
+ * it. From there on, every timestamp is shifted so that this packet follows the previous one. */
+
+typedef struct timestamp_joins {
+    int64_t *next; /* for each stream, AV_TIME_BASE units; AV_NOPTS_VALUE: no packet yet */
+    unsigned streams;
+    int64_t offset; /* AV_TIME_BASE units added to every timestamp */
+    uint64_t jumps;
+} timestamp_joins;
+
+/* False: out of memory. */
+bool timestamp_joins_open(timestamp_joins *t, const AVFormatContext *format);
+
+/* Reading begins anew, elsewhere in a file without jumps. */
+void timestamp_joins_forget(timestamp_joins *t);
+
+/* Moves the packet onto the timeline. */
+void timestamp_joins_place(timestamp_joins *t, const AVFormatContext *format, AVPacket *packet);
+
+void timestamp_joins_close(timestamp_joins *t);
+
+/* Packets held until their container is open, or until it is known that they belong to the
+ * result. */
+
+typedef struct packet_queue {
+    AVPacket **items;
+    size_t bytes;      /* of all packets */
+    size_t count;      /* packets held; the items after them are kept for reuse */
+    size_t made, room; /* items allocated, and room for pointers to them */
+} packet_queue;
+
+/* Takes a copy. */
+bool packet_queue_put(packet_queue *held, const AVPacket *packet, pipeline_error *error);
+
+typedef struct packet_queue_sink {
+    bool (*due)(void *context, const AVPacket *packet); /* whether to pass it on now */
+    bool (*copy)(void *context, AVPacket *packet, pipeline_error *error);
+    void *due_context, *copy_context;
+} packet_queue_sink;
+
+/* Passes the packets that are due to copy, in order, until it fails; keeps the others. */
+bool packet_queue_release(packet_queue *held, const packet_queue_sink *sink, pipeline_error *error);
+
+/* A zeroed queue is allowed. */
+void packet_queue_free(packet_queue *held);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/timestamp_joins.h"
+#include "pipeline/io/sources/source.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/transparency.h"
+#include "pipeline/io/sources/source.h"
 
 #include <stdio.h>
 #include <sys/stat.h>
 
 #include <libavcodec/avcodec.h>
 
-#include "pipeline/image/alpha.h"
+#include "pipeline/image/picture_planes.h"
 #include "pipeline/io/sources/input.h"
 
 bool transparency_is_open(const AVCodecParameters *video)

@@ -22,7 +22,7 @@ else
     (cd "$tmp/tree" && git init -q . && git add -A) 2> /dev/null
     planted "an arrow up" engine/mona.h '#include "pipeline/video.h"' 'engine -> pipeline: up'
     planted "more of a folder than another takes" pipeline/video.h '#include "formats/compiler/compiler.h"' 'not what its folder may take'
-    planted "a circle" pipeline/stages/frame.h '#include "pipeline/image/alpha.h"' 'pipeline/stages -> pipeline/image: in a circle'
+    planted "a circle" pipeline/stages/frame.h '#include "pipeline/image/picture_planes.h"' 'pipeline/stages -> pipeline/image: in a circle'
     planted "a name outside its table" apps/enhance/batch.c 'int f(const char *s) { return !strcmp(s, "matroska"); }' "compares a container's name"
     succeeds "what docs/tour.md names is there" python3 tests/tour.py
     succeeds "what comments name is there, and they are within 100 columns" python3 tests/comments.py

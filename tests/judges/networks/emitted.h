@@ -3,7 +3,7 @@
 #ifndef MONA_JUDGE_EMITTED_H
 #define MONA_JUDGE_EMITTED_H
 
-#include "apps/compile/planes.h"
+#include "apps/compile/arrays.h"
 #include "tests/judges/networks/judge.h"
 
 typedef struct emitted_case {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/compile/planes.h"
+#include "apps/compile/arrays.h"
 #include "formats/compiler/compiler.h"
 #include "formats/reference/execute.h"
 #include "pipeline/stages/session_binding.h"

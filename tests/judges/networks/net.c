@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "formats/half.h"
+#include "formats/element.h"
 
 /* ---- chance ------------------------------------------------------------------------------- */
 

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "apps/bench/capacity.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { SHORT_S = 5, LONG_S = 60 };
 

@@ -10,7 +10,7 @@
 
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/report/pipeline_marks.h"
-#include "apps/cli/json_read.h"
+#include "apps/cli/json_output.h"
 
 enum { MS = 1000000, FRAMES = 6, STEPS = 3 };
 

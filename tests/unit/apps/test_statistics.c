@@ -10,7 +10,6 @@
 
 #include <cmocka.h>
 
-#include "apps/timing/significance.h"
 #include "apps/timing/statistics.h"
 
 static uint64_t next_random(uint64_t *state)

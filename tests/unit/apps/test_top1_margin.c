@@ -5,7 +5,7 @@
  *   test_top1_margin [NETWORK]...     resnet18 and mobilenet_v2, or those named: resnet50 too */
 #include "tests/unit/compiler_check.h"
 
-#include "apps/compile/top1_margin.h"
+#include "apps/compile/accuracy.h"
 #include "apps/compile/precision.h"
 #include "apps/compile/sample_run.h"
 #include "tests/unit/classifiers.h"

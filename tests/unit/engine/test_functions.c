@@ -12,7 +12,7 @@
 
 #include "engine/model_format.h"
 #include "engine/run/isas.h"
-#include "formats/half.h"
+#include "formats/element.h"
 #include "ops/ascend/polynomials.h"
 
 enum { NUMBERS = 1 << 16 };

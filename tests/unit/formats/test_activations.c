@@ -3,7 +3,7 @@
  * exporter wrote it, and no array is needed. */
 #include "tests/unit/compiler_check.h"
 
-#include "formats/compiler/quantize/table.h"
+#include "formats/compiler/quantize/quantize.h"
 #include "tests/unit/recorded.h"
 
 /* Writes the activation of "c" to "a". */

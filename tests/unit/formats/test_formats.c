@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "formats/file.h"
-#include "formats/half.h"
+#include "formats/element.h"
 #include "formats/mona_writer.h"
 #include "formats/npy.h"
 #include "formats/onnx/onnx_reader.h"

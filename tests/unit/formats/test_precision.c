@@ -2,7 +2,7 @@
 /* How calibration finds ranges, and FP16 and INT8 in the same model. */
 #include "tests/unit/compiler_check.h"
 
-#include "formats/compiler/quantize/histogram.h"
+#include "formats/compiler/quantize/observation.h"
 #include "tests/unit/modelled_check.h"
 
 /* ---- histograms --------------------------------------------------------------------------- */

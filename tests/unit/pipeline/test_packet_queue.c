@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/io/sources/packet_queue.h"
+#include "pipeline/io/sources/source.h"
 
 static bool all_are_due(void *context, const AVPacket *packet)
 {

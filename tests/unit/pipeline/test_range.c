@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/image/colour.h"
+#include "pipeline/image/picture_planes.h"
 #include "pipeline/stages/range.h"
 #include "pipeline/stages/sample.h"
 #include "tests/cases.h"

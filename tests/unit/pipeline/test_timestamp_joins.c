@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "pipeline/io/sources/timestamp_joins.h"
+#include "pipeline/io/sources/source.h"
 #include "tests/cases.h"
 
 enum { STREAMS = 3, PACKETS = 400, PER_SECOND = 25 };
