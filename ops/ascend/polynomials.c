@@ -4,7 +4,7 @@
  * A polynomial serves some entries of a table if it passes within 1/2 of each of them. Whether one
  * of a degree does is decided by exchange (Remez): of degree + 2 of the entries, the polynomial
  * that misses all by the same amount, on alternating sides, misses these by the least possible. If
- * that is 1/2, none serves. Else the entry that it misses by most takes the place of one of them. */
+ * that is 1/2, none serves. Else the entry that it misses by most replaces one of them. */
 #include "ops/ascend/polynomials.h"
 
 enum { POINTS = MAX_DEGREE + 2, MAX_EXCHANGES = 64 };

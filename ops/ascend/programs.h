@@ -40,9 +40,9 @@ static inline bool mona_elementwise_one_pixel(const mona_bound_op *b)
     return b->input[1].height == 1 && b->input[1].width == 1;
 }
 
-/* RESIZE: by copies to the nearest; phase by phase for scales at which columns repeat, so that the weights of an output
- * column apply again n output columns further on, to the input d columns further on; else column by
- * column. */
+/* RESIZE: by copies to the nearest; phase by phase for scales at which columns repeat, so that the
+ * weights of an output column apply again n output columns further on, to the input d columns
+ * further on; else column by column. */
 void mona_resize_program(const mona_row_call *calls, uint32_t count);
 void mona_resize_columns_program(const mona_row_call *calls, uint32_t count);
 bool mona_resize_is_nearest(const mona_bound_op *bound);

@@ -9,7 +9,7 @@
 /* What documents say differently, or not at all: by these bits a machine reads it another way.
  *   SMALL_BY_CONTROL  load3d reads small channels only with bit 63 of CTRL
  *   BEYOND_THE_ROW    columns behind a row's last one are read as what lies there, not as zero
- *   ONE_VECTOR        broadcast_ub_to_cc fills a burst with one vector, not each fractal with its own
+ *   ONE_VECTOR        broadcast_ub_to_cc fills a burst with one vector, not fractal by fractal
  *   ROWS_BEHIND       mad leaves anything in the rows behind m of its last fractals
  *   MINUS_ZERO        the ReLU of a drain keeps -0 */
 enum {

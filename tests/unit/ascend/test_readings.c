@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Programs have the host's bytes whichever way a chip reads what documents leave open (machine.h),
- * each by itself and all together. The first models have biases of fp16: colour, denoise_balanced. */
+ * each by itself and all together. The first models have biases of fp16: colour and
+ * denoise_balanced. */
 #define REPLAY_FIRST 1
 #define REPLAY_END 7
 #define REPLAY_READINGS                                                                            \

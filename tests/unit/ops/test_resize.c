@@ -105,8 +105,8 @@ static double expected(const resize_case *c, const void *plane, int y, int x, in
 }
 
 /* Weights computed along another path may differ in the last place, and a half then rounds the
- * other way: so one step is allowed in at most one sample of a hundred. Returns the cycles of the RESIZE on
- * model310. */
+ * other way: so one step is allowed in at most one sample of a hundred. Returns the cycles of the
+ * RESIZE on model310. */
 static double check(const resize_case *c)
 {
     double cycles = 0;
