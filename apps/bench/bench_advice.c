@@ -13,7 +13,6 @@
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
 #include "engine/op/op.h"
-#include "engine/model_format.h"
 
 enum {
     NARROW = 32, /* columns of a small map: two fractals of 16, or two vectors of a CPU */

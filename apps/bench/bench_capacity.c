@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "apps/bench/report/bench_result.h"
 #include "apps/cli/json_output.h"
 #include "apps/timing/statistics.h"
 

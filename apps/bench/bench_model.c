@@ -3,7 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "apps/bench/bench_advice.h"
 #include "apps/bench/chip_report.h"

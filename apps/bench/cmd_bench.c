@@ -2,7 +2,6 @@
 /* mona bench: how long a frame takes, and what share of the machine's peak that is. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apps/bench/capacity.h"
 #include "apps/bench/chip_report.h"

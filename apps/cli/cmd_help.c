@@ -2,7 +2,6 @@
 /* mona help: help on a command, the man page, completions. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "apps/cli/commands.h"
 #include "apps/cli/help.h"

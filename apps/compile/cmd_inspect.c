@@ -3,7 +3,6 @@
  * which is printed directly or as tables. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <cjson/cJSON.h>
 

@@ -2,7 +2,6 @@
 /* mona join: one file of the parts that enhance --part has made. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include <libavutil/log.h>
 

@@ -3,7 +3,6 @@
  * engine. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <cjson/cJSON.h>

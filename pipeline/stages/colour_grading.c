@@ -2,7 +2,6 @@
 #include "pipeline/stages/colour_grading.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/stage.h"

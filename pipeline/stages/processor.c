@@ -2,7 +2,6 @@
 #include "pipeline/stages/processor.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "engine/model_format.h"
 #include "pipeline/stages/sample.h"

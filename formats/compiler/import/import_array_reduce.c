@@ -2,8 +2,6 @@
 /* Reductions, and operators built from them: softmax and normalisations. */
 #include "formats/compiler/import/array.h"
 
-#include <string.h>
-
 /* ---- reductions --------------------------------------------------------------------------- */
 
 /* All axes of a tensor as a mask. */

@@ -3,7 +3,6 @@
 #include "formats/compiler/import/importer.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 static bool add_pool(importer *im, graph_kind kind, uint32_t x, mona_file_pool pool,
                      const uint32_t size[2])

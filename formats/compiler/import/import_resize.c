@@ -4,7 +4,6 @@
 #include "formats/compiler/import/importer.h"
 #include "formats/reference/resize.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 

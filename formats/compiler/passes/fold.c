@@ -2,7 +2,6 @@
 #include "formats/compiler/passes/passes.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "formats/compiler/quantize/quantize.h"
 #include "formats/compiler/quantize/weights.h"

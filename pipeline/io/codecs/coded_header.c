@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/codecs/encode.h"
 
-#include <stdio.h>
-
 #include <libavutil/opt.h>
 
 /* x264 takes the clock's step for the time of a frame, by which a stream without a container is

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "pipeline/io/codecs/subtitles.h"
 #include "pipeline/io/containers/container.h"

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/outputs/picture_writer.h"
 
-#include <string.h>
-
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/io/sources/picture_list.h"

@@ -4,7 +4,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include <libavutil/imgutils.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/sources/source.h"
 
-#include <stdio.h>
 #include <sys/stat.h>
 
 #include <libavcodec/avcodec.h>
