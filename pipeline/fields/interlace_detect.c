@@ -48,14 +48,8 @@ bool interlace_detect_open(interlace_detect *c, const AVFrame *like, bool possib
         complete = (c->waiting[i] = av_frame_alloc()) && complete;
     if (!complete)
         return pipeline_fail(error, "out of memory");
-    if (!possible || like->width > LARGEST_WIDTH || like->height > LARGEST_HEIGHT)
-        return true;
-    /* Luma alone shows fields, and idet accepts it whatever the chroma format is. */
-    const int code = filter_graph_open(
-        &c->idet, false, "buffer=video_size=%dx%d:pix_fmt=%d:time_base=1/25,idet,buffersink",
-        like->width, like->height, luma_format(like));
-    return code >= 0 ||
-           pipeline_fail_av(error, code, "libavfilter cannot check these frames for interlacing");
+    c->examines = possible && like->width <= LARGEST_WIDTH && like->height <= LARGEST_HEIGHT;
+    return true;
 }
 
 /* ---- looking -------------------------------------------------------------------------------- */
@@ -137,6 +131,24 @@ static bool has_teeth(const interlace_detect_sight *sight)
     return sight->moving && TEETH * (uint64_t)sight->combed >= sight->moving;
 }
 
+/* Passes frame n to idet. Luma alone shows fields, and idet accepts it whatever the chroma format
+ * is. libavfilter takes its time to open, so it is not opened for films that are known to have no
+ * fields. */
+static int ask(interlace_detect *c, const AVFrame *frame, uint64_t n)
+{
+    int code =
+        c->idet.graph
+            ? 0
+            : filter_graph_open(&c->idet, false,
+                                "buffer=video_size=%dx%d:pix_fmt=%d:time_base=1/25,idet,buffersink",
+                                frame->width, frame->height, luma_format(frame));
+    if (code >= 0)
+        code = refer_to_luma(c->luma, frame, n) ? av_buffersrc_add_frame(c->idet.source, c->luma)
+                                                : AVERROR(ENOMEM);
+    av_frame_unref(c->luma);
+    return code;
+}
+
 /* Examines the frame and passes it to idet. */
 static int see(interlace_detect *c, const AVFrame *frame)
 {
@@ -153,25 +165,23 @@ static int see(interlace_detect *c, const AVFrame *frame)
         c->judged = c->put + 1;
         return code;
     }
-    if (code >= 0)
-        code = refer_to_luma(c->luma, frame, c->put)
-                   ? av_buffersrc_add_frame(c->idet.source, c->luma)
-                   : AVERROR(ENOMEM);
-    av_frame_unref(c->luma);
-    return code;
+    return code < 0 ? code : ask(c, frame, c->put);
 }
 
 bool interlace_detect_put(interlace_detect *c, AVFrame *frame, pipeline_error *error)
 {
     int code = 0;
-    if (c->idet.graph && !c->ended)
-        code = frame ? see(c, frame) : av_buffersrc_add_frame(c->idet.source, NULL);
+    if (c->examines && !c->ended && frame)
+        code = see(c, frame);
+    else if (c->idet.graph && !c->ended)
+        code = av_buffersrc_add_frame(c->idet.source, NULL);
     c->ended = c->ended || !frame;
     if (frame)
         av_frame_move_ref(c->waiting[c->put++ % INTERLACE_DETECT_WAITING], frame);
     if (code >= 0)
         code = hear(c);
-    return code >= 0 || pipeline_fail_av(error, code, "the check for interlacing failed");
+    return code >= 0 ||
+           pipeline_fail_av(error, code, "libavfilter cannot check these frames for interlacing");
 }
 
 /* ---- judging -------------------------------------------------------------------------------- */
@@ -214,17 +224,17 @@ static int repeated_field(const interlace_detect_sight *sight)
 int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
 {
     *found = false;
-    if (c->idet.graph && !c->ended && c->judged < c->taken + INTERLACE_DETECT_REACH + 1)
+    if (c->examines && !c->ended && c->judged < c->taken + INTERLACE_DETECT_REACH + 1)
         return AVERROR(EAGAIN);
     if (c->taken == c->put)
         return c->ended ? AVERROR_EOF : AVERROR(EAGAIN);
-    const int order = c->idet.graph ? fields_around(c) : 0;
+    const int order = c->examines ? fields_around(c) : 0;
     const interlace_detect_sight *sight = &c->sights[c->taken % INTERLACE_DETECT_SIGHTS];
     av_frame_move_ref(frame, c->waiting[c->taken++ % INTERLACE_DETECT_WAITING]);
     c->found = c->found || order;
     const int repeated = moves(sight, frame) ? repeated_field(sight) : 0;
     c->calm = c->found || repeated || has_teeth(sight) ? 0 : c->calm + moves(sight, frame);
-    if (c->idet.graph)
+    if (c->examines)
         pulldown_count(&c->pulldown, moves(sight, frame), repeated);
     if (order && sight->order != 0 && !avframe_is_interlaced(frame)) {
         *found = true;
@@ -235,6 +245,7 @@ int interlace_detect_get(interlace_detect *c, AVFrame *frame, bool *found)
 
 void interlace_detect_stop(interlace_detect *c)
 {
+    c->examines = false;
     filter_graph_close(&c->idet);
 }
 

@@ -40,7 +40,8 @@ typedef struct interlace_detect_sight {
 } interlace_detect_sight;
 
 typedef struct interlace_detect {
-    filter_graph idet; /* not open: frames are not examined */
+    bool examines;     /* the frames */
+    filter_graph idet; /* open from the first frame on that goes to it */
     /* All frames are allocated once, so that nothing is allocated in steady state. */
     AVFrame *seen, *luma;
     AVFrame *before;                            /* the latest frame put; without data: none yet */

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <libavcodec/avcodec.h>
-#include <libavfilter/avfilter.h>
 #include <libavformat/avformat.h>
 #include <libavutil/avutil.h>
 
@@ -64,10 +63,9 @@ static void put_makers(FILE *f)
     uint64_t hash = hash_networks(0xcbf29ce484222325u);
     /* These libraries may be opened only now, and are among those that are hashed. */
     const unsigned codec = avcodec_version(), format = avformat_version();
-    const unsigned filter = avfilter_version();
     dl_iterate_phdr(hash_library, &hash);
-    fprintf(f, "mona=" MONA_VERSION " libav=%s,%u,%u,%u libraries=%016llx", av_version_info(),
-            codec, format, filter, (unsigned long long)hash);
+    fprintf(f, "mona=" MONA_VERSION " libav=%s,%u,%u libraries=%016llx", av_version_info(), codec,
+            format, (unsigned long long)hash);
 }
 
 /* ---- options -------------------------------------------------------------------------------- */
