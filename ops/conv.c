@@ -303,15 +303,24 @@ static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_la
     return to;
 }
 
-/* Packs all runs of block n of outputs. */
+/* Packs all runs of block n of outputs. Where channel blocks are joined, those of a pixel follow one
+ * another. */
 static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k,
                            uint32_t n)
 {
     const mona_span used = mona_conv_used_blocks(b, k, n * BLOCK, BLOCK);
-    for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1++)
+    const uint32_t joined = b->run->map ? mona_conv_joined_blocks(b) : 1;
+    mona_conv_layout part = *k;
+    if (joined > 1) {
+        part.taps = part.last_taps = 1;
+        part.run_elements = part.last_run_elements = k->c0;
+    }
+    for (uint32_t c1 = (uint32_t)used.begin; c1 < used.end; c1 += joined)
         for (uint32_t ky = 0; ky < k->kernel_h; ky++)
-            for (uint32_t kx = 0; kx < k->kernel_w; kx += c1 + 1 < k->c1 ? k->taps : k->last_taps)
-                to = pack_run(to, b, k, n, c1, ky, kx);
+            for (uint32_t kx = 0; kx < k->kernel_w;
+                 kx += c1 + 1 < k->c1 ? part.taps : part.last_taps)
+                for (uint32_t i = 0; i < joined; i++)
+                    to = pack_run(to, b, &part, n, c1 + i, ky, kx);
     return to;
 }
 

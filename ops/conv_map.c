@@ -11,13 +11,17 @@
  * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. Or,
  * if the filter has several columns, they read them as runs of a source that is copied once, with
  * as many pixels of padding after each row as the filter reaches out of it on one side: the end of
- * a row is then the beginning of the next one's margin. Results of these pixels are left out. */
+ * a row is then the beginning of the next one's margin. Results of these pixels are left out. Four
+ * channel blocks are put side by side for each pixel where that leaves none over; then weights are
+ * packed in that order, too. */
 #include "ops/conv.h"
 #include "engine/op/padding.h"
 
 /* Gathered planes may fill 1 / this of the cache; of operands more, as each block of outputs reads
  * them with several times the arithmetic. */
 enum { GATHER_SHARE = 4, OPERANDS_SHARE = 1 };
+
+enum { JOINED = 4 }; /* blocks of 16 bytes that fill a row of a tile */
 
 /* ---- scratch -------------------------------------------------------------------------------- */
 
@@ -68,6 +72,11 @@ static bool keeps_columns(const mona_bound_op *b)
            b->output.channels > AC_FRACTAL;
 }
 
+uint32_t mona_conv_joined_blocks(const mona_bound_op *b)
+{
+    return keeps_columns(b) && mona_conv_layout_of(b).c1 % JOINED == 0 ? JOINED : 1;
+}
+
 /* Pixels from one gathered row to the next. */
 static uint32_t pitch_of(const mona_bound_op *b)
 {
@@ -87,7 +96,7 @@ static uint32_t parts_of_run(const mona_bound_op *b)
     const bool joined = !by_kernel && !keeps_columns(b) && b->isa->tiles &&
                         b->input[0].type != MONA_F16 && b->op->conv.groups == 1 &&
                         b->input_c0[0] == AC_FRACTAL && b->output.channels >= MIN_OUTPUTS;
-    uint32_t parts = joined ? 4 : 1;
+    uint32_t parts = joined ? JOINED : mona_conv_joined_blocks(b);
     while (part_count(b) % parts)
         parts--;
     return parts;
@@ -95,7 +104,7 @@ static uint32_t parts_of_run(const mona_bound_op *b)
 
 static uint32_t plane_count(const mona_bound_op *b)
 {
-    return keeps_columns(b) ? mona_conv_layout_of(b).c1 : part_count(b) / parts_of_run(b);
+    return (keeps_columns(b) ? mona_conv_layout_of(b).c1 : part_count(b)) / parts_of_run(b);
 }
 
 /* Runs of a channel block, times the parts of each. */
@@ -316,26 +325,28 @@ static void copy_rows(const mona_map_call *call, uint32_t y, uint32_t rows)
     const mona_file_conv *c = &b->op->conv;
     const mona_map *in = &call->input[0];
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
-    const uint32_t pitch = pitch_of(b), width = b->input[0].width, pixel = pixel_bytes(b);
-    const size_t bytes = plane_bytes(b, rows_at_once(b));
-    const uint32_t planes = plane_count(b);
-    const pixel_shape p = {pixel, pixel, false};
-    uint8_t *plane = call->scratch + scratch_of(b).planes;
-    for (uint32_t c1 = 0; c1 < planes; c1++, plane += bytes) {
-        uint8_t *to = plane + (size_t)c->pad_left * pixel;
+    const uint32_t pitch = pitch_of(b), width = b->input[0].width, parts = parts_of_run(b);
+    const pixel_shape p = {pixel_bytes(b), part_bytes(b), false};
+    const size_t bytes = plane_bytes(b, rows_at_once(b)), pitch_bytes = (size_t)pitch * p.step;
+    const uint32_t blocks = plane_count(b) * parts, count = run_count(b);
+    uint8_t *planes = call->scratch + scratch_of(b).planes;
+    for (uint32_t c1 = 0; c1 < blocks; c1++) {
+        uint8_t *const plane = planes + c1 / parts * bytes + c1 % parts * p.part;
+        uint8_t *to = plane + (size_t)c->pad_left * p.step;
         fill_pixels(b, &p, plane, c->pad_left);
-        for (uint32_t r = 0; r < rows + c->kernel_h - 1; r++, to += (size_t)pitch * pixel) {
+        for (uint32_t r = 0; r < rows + c->kernel_h - 1; r++, to += pitch_bytes) {
             const int64_t at = (int64_t)y + r - c->pad_top;
             const bool inside = at >= 0 && at < b->input[0].height;
             if (inside)
-                memcpy(to, in->data + c1 * in->block_stride + (size_t)at * in->row_stride,
-                       (size_t)width * pixel);
-            fill_pixels(b, &p, to + (inside ? (size_t)width * pixel : 0),
+                copy_pixels(to, p.step,
+                            in->data + c1 * in->block_stride + (size_t)at * in->row_stride, width,
+                            1, p.part);
+            fill_pixels(b, &p, to + (inside ? (size_t)width * p.step : 0),
                         inside ? pitch - width : pitch);
         }
-        for (uint32_t ky = 0; ky < c->kernel_h; ky++)
-            *runs++ = plane + (size_t)ky * pitch * pixel;
     }
+    for (uint32_t r = 0; r < count; r++)
+        runs[r] = planes + r / c->kernel_h * bytes + r % c->kernel_h * pitch_bytes;
 }
 
 /* Finds the addresses of the runs of channel blocks [used.begin, used.end) for output rows y to y +

@@ -182,6 +182,32 @@ static void rows_shorter_than_a_tile(void **state)
     free(memory), free(bytes);
 }
 
+/* With AMX, whole maps have four channel blocks side by side, those of 5 blocks do not. */
+static void blocks_side_by_side(void **state)
+{
+    (void)state;
+    static const struct {
+        uint16_t channels, outputs, h, w, kernel_h, kernel_w, top, bottom, left, right;
+    } maps[] = {
+        {64, 64, 14, 14, 3, 3, 1, 1, 1, 1}, {64, 40, 5, 7, 3, 2, 2, 0, 0, 1},
+        {128, 17, 6, 28, 1, 4, 0, 0, 2, 3}, {80, 64, 9, 9, 3, 3, 1, 1, 1, 1},
+        {64, 33, 3, 3, 3, 3, 1, 1, 1, 1},
+    };
+    for (uint32_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        graph g;
+        begin(&g, 9 + i, 1, 4, maps[i].h, maps[i].w);
+        mona_file_conv c = plain;
+        c.kernel_h = maps[i].kernel_h, c.kernel_w = maps[i].kernel_w;
+        c.pad_top = maps[i].top, c.pad_bottom = maps[i].bottom;
+        c.pad_left = maps[i].left, c.pad_right = maps[i].right;
+        assert_true(add_conv(&g, &g.maps[0], maps[i].channels, plain, NULL));
+        assert_true(add_conv(&g, &g.maps[1], maps[i].outputs, c, NULL));
+        assert_true(add_conv(&g, &g.maps[2], 4, plain, NULL));
+        add_store(&g, 0, &g.maps[3]);
+        check(&g);
+    }
+}
+
 static void random_conv(graph *g, const map *from)
 {
     mona_file_conv c = plain;
@@ -364,6 +390,7 @@ int main(void)
         cmocka_unit_test(large_filters_stay_in_rows),
         cmocka_unit_test(rows_of_two_pixels),
         cmocka_unit_test(rows_shorter_than_a_tile),
+        cmocka_unit_test(blocks_side_by_side),
         cmocka_unit_test(single_pixels_for_all),
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(random_graphs_with_zeros),
