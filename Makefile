@@ -38,7 +38,7 @@ PACKAGES := libc6-dev pkg-config protobuf-c-compiler libprotobuf-c-dev libonnx-d
 DEMO_PACKAGES := ffmpeg
 TEST_PACKAGES := $(DEMO_PACKAGES) libcmocka-dev python3 python3-cffi python3-numpy
 # make test-full also needs these, which show man page, completions and web pages; their tests are skipped without them.
-FULL_PACKAGES := $(TEST_PACKAGES) clang cmake meson cppcheck valgrind
+FULL_PACKAGES := $(TEST_PACKAGES) clang clang-tidy cmake meson cppcheck valgrind
 LOOK_PACKAGES := man-db zsh graphviz chromium chromium-driver debootstrap slurm-wlm munge slurmdbd mariadb-server iproute2 buildah
 # For tests of what lives in other programs, skipped without them.
 GST_PACKAGES := libgstreamer-plugins-base1.0-dev gstreamer1.0-tools gstreamer1.0-plugins-base \

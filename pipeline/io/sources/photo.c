@@ -166,7 +166,7 @@ static void add_change(const still *image, const joining *j, const piece *at)
     uint16_t same[4 * PIECE];
     const uint8_t *source = source_of(j->p, at);
     join_piece(image, &j->whole, &(piece){at->x, at->y, at->count, (uint8_t *)same});
-    for (ptrdiff_t i = 0; i < (ptrdiff_t)(at->count * image->channels); i++) {
+    for (ptrdiff_t i = 0; i < (ptrdiff_t)at->count * image->channels; i++) {
         const int sum = plane_sample(source, i, true) + plane_sample(at->pixels, i, true) - same[i];
         put_plane_sample(at->pixels, i, sum < 0 ? 0 : sum > UINT16_MAX ? UINT16_MAX : sum, true);
     }
