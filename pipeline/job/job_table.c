@@ -79,7 +79,7 @@ const option job_rows[JOB_ROWS] = {
         FIELD(content), WORDS_TEXT(JOB_CONTENTS), work,
         .help = "kind of input: clean is hardly compressed; video is compressed, so that networks "
                 "must not sharpen the damage; anime is drawn, compressed or not (default: video "
-                "for videos; for pictures clean, but JPEGs of quality 88 or less and WebPs of 75 "
+                "for videos; for pictures clean, but JPEGs of quality 91 or less and WebPs of 75 "
                 "or less are enlarged as video is)"},
     [JOB_SR] = {"--sr", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(sr), "MODEL", work,
         .help = "another network for super-resolution: a .mona file, or the name of a built-in one",

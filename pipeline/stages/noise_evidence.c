@@ -11,6 +11,8 @@
 
 enum { AREA = NOISE_BLOCK * NOISE_BLOCK, SCALES = NOISE_SCALES };
 
+#define FOLLOWS 0.75
+
 /* About the binary logarithm, by operations that are exact and hence the same on every target:
  * linear between powers of two. */
 static double logarithm(double x)
@@ -111,6 +113,56 @@ static double colour_response(const noise_work *work, const frame *f, unsigned d
     return sqrt((u * u + v * v) / 2);
 }
 
+/* How the finest detail of two planes goes together, in one block. */
+typedef struct detail {
+    double both, own, luma; /* sums of the product, and of the squares */
+} detail;
+
+/* The sum of the samples of luma that lie where one of chroma does. */
+static int luma_at(const frame *f, uint32_t x, uint32_t y)
+{
+    int sum = 0;
+    for (uint32_t v = 0; v < 1u << f->format.shift_y; v++)
+        for (uint32_t u = 0; u < 1u << f->format.shift_x; u++)
+            sum += plane_sample(frame_row(f, 0, (y << f->format.shift_y) + v),
+                                (x << f->format.shift_x) + u, f->format.bits > 8);
+    return sum;
+}
+
+static void add_detail(detail *to, const frame *f, unsigned plane, uint32_t x, uint32_t y)
+{
+    const bool wide = f->format.bits > 8;
+    const int own = 4 * plane_sample(frame_row(f, plane, y), x, wide) -
+                    plane_sample(frame_row(f, plane, y), x - 1, wide) -
+                    plane_sample(frame_row(f, plane, y), x + 1, wide) -
+                    plane_sample(frame_row(f, plane, y - 1), x, wide) -
+                    plane_sample(frame_row(f, plane, y + 1), x, wide);
+    const int luma = 4 * luma_at(f, x, y) - luma_at(f, x - 1, y) - luma_at(f, x + 1, y) -
+                     luma_at(f, x, y - 1) - luma_at(f, x, y + 1);
+    to->both += (double)own * luma;
+    to->own += (double)own * own;
+    to->luma += (double)luma * luma;
+}
+
+/* Whether the fine detail of chroma is that of luma in most of the blocks where chroma is flattest:
+ * texture of one colour. Noise that is alike in red, green and blue is at most FOLLOWS as
+ * correlated, by the weights of BT.601 0.45 and 0.24. */
+static bool follows_luma(const noise_work *work, const frame *f, unsigned plane)
+{
+    const mona_size luma = frame_plane_size(&f->format, 0);
+    uint32_t followers = 0;
+    for (uint32_t i = 0; i < work->flattest; i++) {
+        detail d = {0};
+        for (uint32_t y = work->blocks[i].y; y < work->blocks[i].y + NOISE_BLOCK; y++)
+            for (uint32_t x = work->blocks[i].x; x < work->blocks[i].x + NOISE_BLOCK; x++)
+                if (((x + 2) << f->format.shift_x) <= luma.width &&
+                    ((y + 2) << f->format.shift_y) <= luma.height)
+                    add_detail(&d, f, plane, x, y);
+        followers += d.both * d.both > FOLLOWS * FOLLOWS * d.own * d.luma;
+    }
+    return 2 * followers > work->flattest;
+}
+
 void noise_collect(const noise_work *work, const frame *f, unsigned plane,
                    double evidence[NOISE_EVIDENCE])
 {
@@ -139,6 +191,8 @@ void noise_collect(const noise_work *work, const frame *f, unsigned plane,
         *to++ = ratio(colour ? colour_response(work, f, 1u << i) : 0, e[i]);
     *to = 1 / sqrt(work->flattest);
 }
+
+/* ---- what they say -------------------------------------------------------------------------- */
 
 /* weights: for each output, its bias and a weight of each input. */
 static void layer(double *out, unsigned outputs, const double *in, unsigned inputs,
@@ -186,9 +240,12 @@ static noise_level weigh(const double evidence[NOISE_EVIDENCE], double third,
     return (noise_level){(float)(answer[2] * third), (float)fmin(answer[1] * third, given->most)};
 }
 
-static bool is_pattern(const double evidence[NOISE_EVIDENCE])
+double noise_like_pattern(const noise_work *work, const frame *f)
 {
-    double in[NOISE_EVIDENCE], first[NOISE_KNOWING], out[1];
+    double evidence[NOISE_EVIDENCE], in[NOISE_EVIDENCE], first[NOISE_KNOWING], out[1];
+    if (!work->flattest)
+        return 0;
+    noise_collect(work, f, 0, evidence);
     for (unsigned i = 0; i < NOISE_EVIDENCE; i++)
         in[i] = fmin(fmax((evidence[i] - NOISE_PATTERN.mean[i]) * NOISE_PATTERN.scale[i],
                           -NOISE_PATTERN.far),
@@ -196,20 +253,14 @@ static bool is_pattern(const double evidence[NOISE_EVIDENCE])
     layer(first, NOISE_KNOWING, in, NOISE_EVIDENCE, NOISE_PATTERN.first[0]);
     rectify(first, NOISE_KNOWING);
     layer(out, 1, first, NOISE_KNOWING, NOISE_PATTERN.second[0]);
-    return out[0] > 0;
+    return out[0];
 }
 
-noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane, bool *pattern)
+noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane)
 {
     double evidence[NOISE_EVIDENCE];
-    if (plane == 0)
-        *pattern = false;
-    if (!work->flattest)
+    if (!work->flattest || (plane && follows_luma(work, f, plane)))
         return (noise_level){0};
     noise_collect(work, f, plane, evidence);
-    if (plane == 0)
-        *pattern = is_pattern(evidence);
-    if (*pattern)
-        return (noise_level){0};
     return weigh(evidence, work->scale[2], plane == 0 ? &NOISE_LUMA : &NOISE_CHROMA);
 }

@@ -29,9 +29,12 @@ enum { NOISE_EVIDENCE = 34 };
 void noise_collect(const noise_work *work, const frame *f, unsigned plane,
                    double evidence[NOISE_EVIDENCE]);
 
+/* How sure it is that the finest detail of luma, which noise_measure examined, is a pattern, as a
+ * logarithm of odds. */
+double noise_like_pattern(const noise_work *work, const frame *f);
+
 /* How noisy a plane is, after noise_measure with a spacing of 1. Both numbers are 0 unless it is
- * sure. *pattern: whether the finest detail of luma is a pattern; set for luma, which comes first,
- * and read for chroma, which is then left as well. */
-noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane, bool *pattern);
+ * sure. Chroma whose finest detail is that of luma has none. */
+noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane);
 
 #endif

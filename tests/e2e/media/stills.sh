@@ -400,7 +400,7 @@ fails "calibration takes none that is cut off" "cut.png: cannot be decoded: the 
 "$scene" 1 "$tmp/sharp.y4m"
 ffmpeg -nostdin -v error -i "$tmp/sharp.y4m" -vf crop=480:360 -pix_fmt rgb24 "$tmp/sharp.png"
 ffmpeg -nostdin -v error -i "$tmp/sharp.png" -vf scale=iw/2:ih/2:flags=bicubic "$tmp/q.png"
-for quality in 30 88 89 95; do
+for quality in 30 91 92 95; do
     "$mona" enhance -y "$tmp/q.png" -o "$tmp/q$quality.jpg" --stages denoise --strength 0 --quality $quality --quiet
 done
 for quality in 75 80; do
@@ -416,7 +416,7 @@ networks() {
 }
 wanted="sr_x2_fast_video denoise_fast "
 clean="sr_x2_fast denoise_fast "
-for row in "q.png|$clean" "q30.jpg|$wanted" "q88.jpg|$wanted" "q89.jpg|$clean" "q95.jpg|$clean" "q75.webp|$wanted" "q80.webp|$clean" "q.webp|$clean" \
+for row in "q.png|$clean" "q30.jpg|$wanted" "q91.jpg|$wanted" "q92.jpg|$clean" "q95.jpg|$clean" "q75.webp|$wanted" "q80.webp|$clean" "q.webp|$clean" \
     "q_%d.jpg|$wanted" "q30.jpg --content clean|$clean" "q95.jpg --content video|$wanted" "q30.jpg -s 4|sr_x4_fast denoise_fast " \
     "q30.jpg -s 4 --tier best|sr_x4_best_video denoise_balanced " "q30.jpg --content anime|sr_x2_fast_anime denoise_fast "; do
     # shellcheck disable=SC2046,SC2086
