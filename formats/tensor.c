@@ -61,6 +61,16 @@ void *tensor_at(const tensor *t, size_t i)
     return (uint8_t *)t->data + i * element_size(t->type);
 }
 
+/* A number as an integer type stores it: rounded towards zero, then the low bits; 0 for NaN. */
+static int64_t tensor_truncate(double value)
+{
+    if (isnan(value))
+        return 0;
+    if (value >= 0x1p63) /* a uint64, as its bits */
+        return value >= 0x1p64 ? INT64_MAX : (int64_t)(uint64_t)value;
+    return value < -0x1p63 ? INT64_MIN : (int64_t)value;
+}
+
 int64_t tensor_int(const tensor *t, size_t i)
 {
     if (element_is_float(t->type))
@@ -84,15 +94,6 @@ void tensor_set_int(tensor *t, size_t i, int64_t value)
         tensor_set_number(t, i, (double)value);
     else
         element_store_int(t->type, tensor_at(t, i), value);
-}
-
-int64_t tensor_truncate(double value)
-{
-    if (isnan(value))
-        return 0;
-    if (value >= 0x1p63) /* a uint64, as its bits */
-        return value >= 0x1p64 ? INT64_MAX : (int64_t)(uint64_t)value;
-    return value < -0x1p63 ? INT64_MIN : (int64_t)value;
 }
 
 tensor_dims tensor_split(const tensor *t, uint32_t axis)

@@ -49,8 +49,6 @@ static inline void tensor_set_number(tensor *t, size_t i, double value)
         tensor_store_number(t, i, value);
 }
 void tensor_set_int(tensor *t, size_t i, int64_t value);
-/* A number as an integer type stores it: rounded towards zero, then the low bits; 0 for NaN. */
-int64_t tensor_truncate(double value);
 
 /* Elements before axis, along it, and after it. */
 typedef struct tensor_dims {

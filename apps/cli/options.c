@@ -314,6 +314,12 @@ bool options_config(const option_computing *c, mona_config *config)
     return options_config_set(c, config, &set) && is_one(&set);
 }
 
+static bool options_devices(const char *name, device_set *set)
+{
+    pipeline_error error = {0};
+    return devices_find(name, set, &error) || !cli_fail_of(&error);
+}
+
 bool options_config_set(const option_computing *c, mona_config *config, device_set *set)
 {
     if (!options_devices(c->device, set))
@@ -331,12 +337,6 @@ const mona_device *options_device(const char *name)
 {
     device_set set;
     return options_devices(name, &set) && is_one(&set) ? set.at[0] : NULL;
-}
-
-bool options_devices(const char *name, device_set *set)
-{
-    pipeline_error error = {0};
-    return devices_find(name, set, &error) || !cli_fail_of(&error);
 }
 
 bool options_model(model_source *source, const char *name)

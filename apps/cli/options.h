@@ -132,7 +132,6 @@ bool options_suit(const command *line, const option_set *given, unsigned modes);
 
 /* The device given to --device, or several. NULL, false: one line was printed. */
 const mona_device *options_device(const char *name);
-bool options_devices(const char *name, device_set *set);
 
 /* As in model_source.h. False: one line was printed. */
 bool options_model(model_source *source, const char *name);

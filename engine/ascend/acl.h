@@ -121,7 +121,5 @@ bool ascend_owns(const void *memory);
 /* Keeps a sentence of parts up to a NULL, unless one is kept already that was not asked for. */
 void ascend_report(const char *const *parts);
 #define ASCEND_REPORT(...) ascend_report((const char *const[]){__VA_ARGS__, NULL})
-/* Decimal digits of a number, in text, which has room for 12. */
-const char *ascend_digits(int64_t number, char *text);
 
 #endif

@@ -79,7 +79,8 @@ void ascend_report(const char *const *parts)
     report(ascend_here(), parts);
 }
 
-const char *ascend_digits(int64_t number, char *text)
+/* Decimal digits of a number, in text, which has room for 12. */
+static const char *ascend_digits(int64_t number, char *text)
 {
     char *at = text + 11;
     *at = 0;

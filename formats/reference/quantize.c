@@ -49,6 +49,13 @@ static double zero_at(const op_scales *s, size_t at)
     return s->zero ? tensor_number(s->zero, s->zero->count == 1 ? 0 : at) : 0;
 }
 
+/* Saturates a number to the range of an integer type. */
+static double requantize_saturate(element_type type, double value)
+{
+    const double low = (double)element_lowest(type), high = (double)element_highest(type);
+    return isnan(value) ? 0 : value < low ? low : value > high ? high : value;
+}
+
 bool op_quantize(op_call *c)
 {
     const tensor *x = op_in(c, 0);
@@ -156,12 +163,6 @@ bool requantize_read(op_call *c, size_t channels, requantize *r)
         (r->per_channel && r->w_scale->count != channels))
         return op_fail(c, "has a scale or zero point that is not one number, or one a channel");
     return true;
-}
-
-double requantize_saturate(element_type type, double value)
-{
-    const double low = (double)element_lowest(type), high = (double)element_highest(type);
-    return isnan(value) ? 0 : value < low ? low : value > high ? high : value;
 }
 
 void requantize_store(void *to, size_t index, const double *sums, size_t count)

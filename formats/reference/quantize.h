@@ -38,7 +38,4 @@ bool requantize_read(op_call *c, size_t channels, requantize *r);
 /* An op_store (product.h) of a requantize. */
 void requantize_store(void *to, size_t index, const double *sums, size_t count);
 
-/* Saturates a number to the range of an integer type. */
-double requantize_saturate(element_type type, double value);
-
 #endif

@@ -215,7 +215,7 @@ static int32_t last_stride(const array_walk *w)
     return w->dims ? w->stride[w->dims - 1] : 0;
 }
 
-void mona_array_floats(float *to, array_source from, array_walk *w, uint32_t count)
+static void array_floats(float *to, array_source from, array_walk *w, uint32_t count)
 {
     for (uint32_t done = 0, run; done < count; done += run) {
         run = walk_run(w, count - done);
@@ -236,7 +236,7 @@ void mona_array_ints(int64_t *to, array_source from, array_walk *w, uint32_t cou
 const float *mona_array_view(float *room, array_source from, array_walk *w, uint32_t count)
 {
     if (from.type != MONA_F32 || last_stride(w) != 1 || walk_run(w, count) < count) {
-        mona_array_floats(room, from, w, count);
+        array_floats(room, from, w, count);
         return room;
     }
     const float *beside = (const float *)(const void *)from.data + w->at;

@@ -93,11 +93,10 @@ void mona_array_read_ints(int64_t *to, array_source from, int64_t at, int32_t st
 /* The same for either arithmetic: `to` has float or int64_t. */
 void mona_array_read(mona_arithmetic arithmetic, void *to, array_source from, int64_t at,
                      int32_t stride, uint32_t count);
-/* Read the next count elements of a walk as numbers. */
-void mona_array_floats(float *to, array_source from, array_walk *walk, uint32_t count);
+/* Reads the next count elements of a walk. */
 void mona_array_ints(int64_t *to, array_source from, array_walk *walk, uint32_t count);
-/* The same, but returns the place in the array if the elements are floats that lie side by side
- * there, and else `room`, after copying them there. */
+/* The same as floats; returns the place in the array if the elements are floats that lie side by
+ * side there, and else `room`, after copying them there. */
 const float *mona_array_view(float *room, array_source from, array_walk *walk, uint32_t count);
 
 /* Store count numbers from element `first` on. from_unsigned: the numbers are U64. */

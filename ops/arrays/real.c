@@ -91,7 +91,7 @@ double mona_real_log(double x)
 }
 
 /* The logarithm lacks what rounding 1 + x has lost, divided by 1 + x. */
-double mona_real_log1p(double x)
+static double real_log1p(double x)
 {
     const double w = 1 + x;
     if (!(w > 0) || w == REAL_INFINITY || x == 0)
@@ -169,20 +169,20 @@ double mona_real_asinh(double x)
 {
     const double a = real_abs(x), square = a * a;
     const double large = mona_real_log(a) + (ln2_high + ln2_low);
-    const double small = mona_real_log1p(a + square / (1 + mona_real_sqrt(square + 1)));
+    const double small = real_log1p(a + square / (1 + mona_real_sqrt(square + 1)));
     return real_signed(a > 0x1p30 ? large : small, x);
 }
 
 double mona_real_acosh(double x)
 {
     const double more = x - 1;
-    return x < 1 ? REAL_NAN : mona_real_log1p(more + mona_real_sqrt(more * (more + 2)));
+    return x < 1 ? REAL_NAN : real_log1p(more + mona_real_sqrt(more * (more + 2)));
 }
 
 double mona_real_atanh(double x)
 {
     const double a = real_abs(x);
-    return real_signed(mona_real_log1p(2 * a / (1 - a)) / 2, x);
+    return real_signed(real_log1p(2 * a / (1 - a)) / 2, x);
 }
 
 /* ---- error function --------------------------------------------------------------------------
@@ -266,7 +266,7 @@ double mona_real_sigmoid(double x)
 
 double mona_real_softplus(double x)
 {
-    return (x < 0 ? 0 : x) + mona_real_log1p(mona_real_exp(-real_abs(x)));
+    return (x < 0 ? 0 : x) + real_log1p(mona_real_exp(-real_abs(x)));
 }
 
 /* tanh(log(1 + e)) = (e^2 + 2 e) / (e^2 + 2 e + 2) */

@@ -56,7 +56,6 @@ double mona_real_exp(double x); /* 0 below -700, infinite above 700 */
 void mona_real_exp_row(float *y, const float *x, float less, uint32_t count);
 double mona_real_expm1(double x); /* exp(x) - 1; above 700 as for 700 */
 double mona_real_log(double x);
-double mona_real_log1p(double x); /* log(1 + x) */
 double mona_real_pow(double x, double y);
 double mona_real_sinh(double x);
 double mona_real_cosh(double x);

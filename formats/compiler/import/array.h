@@ -84,8 +84,6 @@ array array_cast(importer *im, mona_type type, array x);
 /* Converts like ONNX's Cast. saturate: numbers beyond the largest of a narrow float become that
  * one. */
 array array_to_element(importer *im, element_type to, bool saturate, array x);
-/* Rounds to the nearest number of a float type of 16 bits or fewer, stored as F32. */
-array array_narrow(importer *im, element_type to, bool saturate, array x);
 
 /* round(x / scale) + zero point, saturated; operands: x, scale and zero point. */
 array array_quantize(importer *im, mona_type type, const array operands[3]);

@@ -134,6 +134,12 @@ static bool log_view(importer *im)
            format_fail(im->error, "out of memory");
 }
 
+/* Whether a node reads maps of integers as the numbers they stand for. */
+static bool import_takes_quantised(const operator_row *row)
+{
+    return row && (row->integers == INTEGERS_keeps || row->integers == INTEGERS_reads);
+}
+
 /* Whether a node is better done on maps: either its computed inputs are maps, or it costs so much
  * more than one pass over them that converting them pays. */
 static bool prefers_map(const importer *im, const operator_row *row)
@@ -148,11 +154,6 @@ static bool prefers_map(const importer *im, const operator_row *row)
     }
     return row->import && computed && (!quantised || import_takes_quantised(row)) &&
            (maps || row->whole_tensors);
-}
-
-bool import_takes_quantised(const operator_row *row)
-{
-    return row && (row->integers == INTEGERS_keeps || row->integers == INTEGERS_reads);
 }
 
 /* Keeps why an operator does not run on maps; without a text, that was not tried. */

@@ -124,7 +124,8 @@ bool import_array_clip(importer *im)
 
 /* ---- conversions -------------------------------------------------------------------------- */
 
-array array_narrow(importer *im, element_type to, bool saturate, array x)
+/* Rounds to the nearest number of a float type of 16 bits or fewer, stored as F32. */
+static array array_narrow(importer *im, element_type to, bool saturate, array x)
 {
     const element_format f = element_format_of(to);
     const char *mode = onnx_string(im->node, "round_mode", "up");

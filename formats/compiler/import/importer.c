@@ -88,7 +88,8 @@ uint32_t import_trailing(const importer *im, size_t i)
     return dims[2] == v->height && dims[3] == v->width ? 3 : 0;
 }
 
-bool import_is_line(const importer *im, size_t i)
+/* Whether map i is [1, channels, width]. */
+static bool import_is_line(const importer *im, size_t i)
 {
     return import_bound(im, i) != UINT32_MAX && import_trailing(im, i) == 2 &&
            im->g->values[import_bound(im, i)].height == 1;

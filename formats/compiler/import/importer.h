@@ -73,8 +73,7 @@ bool import_is_last(const importer *im, size_t i);
 /* The dimensions of map i from the channels on: 3 of [1, channels, height, width], 2 of [1,
  * channels, height * width], 1 of [1, all of it] or [..., channels]; 0: it has another shape. */
 uint32_t import_trailing(const importer *im, size_t i);
-/* Whether map i is [1, channels, width]. */
-bool import_is_line(const importer *im, size_t i);
+
 /* Whether inputs 0 and 1, which are maps, broadcast as maps as their shapes do in ONNX. */
 bool import_alike(const importer *im);
 /* The value that input i is bound to; UINT32_MAX: it is left out. */
@@ -82,8 +81,6 @@ uint32_t import_bound(const importer *im, size_t i);
 
 /* The meaning of the integers of input i; scale 0: it is not a map of integers. */
 import_quantisation import_quantisation_of(const importer *im, size_t i);
-/* Whether a node reads maps of integers as the numbers they stand for. */
-bool import_takes_quantised(const operator_row *row);
 
 /* The code of the node's row. */
 uint32_t import_code(const importer *im);

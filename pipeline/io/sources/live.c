@@ -166,8 +166,17 @@ static bool may_come(int code)
            code == AVERROR(EHOSTUNREACH) || code == AVERROR(ENETUNREACH);
 }
 
-bool live_open(live *l, const live_settings *settings, const AVInputFormat *format,
-               AVDictionary **options, pipeline_error *error)
+static void live_close(live *l)
+{
+    avformat_close_input(&l->connection);
+    avformat_free_context(l->described);
+    *l = (live){0};
+}
+
+/* Opens a connection and describes its streams. options: of libav, for this time. Whether it
+ * succeeds or not, live_close releases what there is. */
+static bool live_open(live *l, const live_settings *settings, const AVInputFormat *format,
+                      AVDictionary **options, pipeline_error *error)
 {
     *l = (live){.settings = *settings, .restarted = true};
     const int code = connect_to(l, format, options);
@@ -210,7 +219,9 @@ static void place(live *l, AVPacket *packet)
         packet->dts += offset;
 }
 
-int live_read(live *l, AVPacket *packet)
+/* Reads a packet with the described streams' times and indices; connects again where that is to be
+ * done. Returns 0, AVERROR_EOF at the end, or libav's error, which is final. */
+static int live_read(live *l, AVPacket *packet)
 {
     for (;;) {
         const uint64_t asked = clock_ns();
@@ -239,7 +250,9 @@ int live_read(live *l, AVPacket *packet)
     }
 }
 
-bool live_restarts(live *l, AVPacket *packet)
+/* Whether this packet of the video is the first that can be decoded after a new connection, whose
+ * headers it then carries. */
+static bool live_restarts(live *l, AVPacket *packet)
 {
     const AVCodecParameters *video = l->connection->streams[packet->stream_index]->codecpar;
     if (!l->restarted || !(packet->flags & AV_PKT_FLAG_KEY))
@@ -261,7 +274,8 @@ static double in_ns(int64_t time, AVRational time_base)
     return 1e9 * (double)time * av_q2d(time_base);
 }
 
-void live_note(live *l, const AVPacket *packet, AVRational time_base)
+/* Remembers when a packet of the video came in. */
+static void live_note(live *l, const AVPacket *packet, AVRational time_base)
 {
     const uint64_t now = clock_ns();
     const int64_t dts = packet->dts != AV_NOPTS_VALUE ? packet->dts : packet->pts;
@@ -301,13 +315,6 @@ uint64_t live_arrival(const live *l, int64_t pts)
             return m->arrived;
     }
     return clock_ns();
-}
-
-void live_close(live *l)
-{
-    avformat_close_input(&l->connection);
-    avformat_free_context(l->described);
-    *l = (live){0};
 }
 
 /* ---- as a source ----------------------------------------------------------------------------- */

@@ -62,22 +62,6 @@ typedef struct live {
 
 /* All that follow may be asked of a zeroed one, which is not late, behind or bursting. */
 
-/* Opens a connection and describes its streams. options: of libav, for this time. Whether it
- * succeeds or not, live_close releases what there is. */
-bool live_open(live *l, const live_settings *settings, const AVInputFormat *format,
-               AVDictionary **options, pipeline_error *error);
-
-/* Reads a packet with the described streams' times and indices; connects again where that is to be
- * done. Returns 0, AVERROR_EOF at the end, or libav's error, which is final. */
-int live_read(live *l, AVPacket *packet);
-
-/* Whether this packet of the video is the first that can be decoded after a new connection, whose
- * headers it then carries. */
-bool live_restarts(live *l, AVPacket *packet);
-
-/* Remembers when a packet of the video came in. */
-void live_note(live *l, const AVPacket *packet, AVRational time_base);
-
 /* How many nanoseconds later than the earliest packets this one would be, if it came now. */
 double live_lag(const live *l, int64_t dts, AVRational time_base);
 
@@ -87,7 +71,5 @@ bool live_behind(const live *l);
 
 /* When the packet of a frame came in; now, if that is not known. */
 uint64_t live_arrival(const live *l, int64_t pts);
-
-void live_close(live *l);
 
 #endif

@@ -24,8 +24,15 @@ static bool suit_result(photo *p, const pipeline_notes *notes, pipeline_error *e
     return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
 }
 
-bool photo_open(photo *p, const char *path, const char *result, const pipeline_notes *notes,
-                pipeline_error *error)
+static void photo_close(photo *p)
+{
+    still_free(&p->image);
+}
+
+/* Reads the head of the picture, or all of it where the head does not say enough, and tells what
+ * the result cannot hold of it. Whether it succeeds or not, photo_close releases what there is. */
+static bool photo_open(photo *p, const char *path, const char *result, const pipeline_notes *notes,
+                       pipeline_error *error)
 {
     *p = (photo){.path = path, .result = result, .notes = notes};
     if (!still_can_write(result))
@@ -81,7 +88,8 @@ static void release(void *opaque, uint8_t *memory)
     free(memory);
 }
 
-bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
+/* Makes the frame, of photo_format. */
+static bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
 {
     still *image = &p->image;
     frame planes;
@@ -215,11 +223,6 @@ bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned j
                     &(still_output){p->result, p->path, jpeg_quality, threads}, error);
     p->image.metadata = image.metadata; /* its XMP may have moved */
     return good;
-}
-
-void photo_close(photo *p)
-{
-    still_free(&p->image);
 }
 
 /* ---- as a source ----------------------------------------------------------------------------- */

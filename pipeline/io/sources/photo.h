@@ -21,16 +21,8 @@ typedef struct photo {
     bool given; /* as a frame */
 } photo;
 
-/* Reads the head of the picture, or all of it where the head does not say enough, and tells what
- * the result cannot hold of it. Whether it succeeds or not, photo_close releases what there is. */
-bool photo_open(photo *p, const char *path, const char *result, const pipeline_notes *notes,
-                pipeline_error *error);
-
 /* Whether the result can hold the picture in this size. */
 bool photo_check(const photo *p, mona_size size, pipeline_error *error);
-
-/* Makes the frame, of photo_format. */
-bool photo_read(photo *p, AVFrame *frame, pipeline_error *error);
 
 frame_format photo_format(const photo *p);
 
@@ -44,7 +36,5 @@ orientation photo_orientation(const photo *p);
  * threads: as in still_output. */
 bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned jpeg_quality,
                  unsigned threads, pipeline_error *error);
-
-void photo_close(photo *p);
 
 #endif

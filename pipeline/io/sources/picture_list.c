@@ -114,6 +114,12 @@ static bool find(picture_list *list, const parts *p, DIR *folder)
     return true;
 }
 
+/* The video's length in pictures, missing ones included. */
+static int64_t picture_list_length(const picture_list *list)
+{
+    return list->count ? (int64_t)list->numbers[list->count - 1] - list->numbers[0] + 1 : 0;
+}
+
 static void tell_gaps(const picture_list *list, const pipeline_notes *notes)
 {
     char name[LONGEST_NAME];
@@ -157,7 +163,8 @@ bool picture_list_open(picture_list *list, const char *pattern, const pipeline_n
     return true;
 }
 
-int picture_list_read(picture_list *list, AVPacket *packet)
+/* The next picture's file as a packet, at its number less the first one's. A libav code. */
+static int picture_list_read(picture_list *list, AVPacket *packet)
 {
     char name[LONGEST_NAME];
     struct stat status;
@@ -186,11 +193,6 @@ int picture_list_read(picture_list *list, AVPacket *packet)
     packet->flags |= AV_PKT_FLAG_KEY;
     packet->stream_index = 0;
     return 0;
-}
-
-int64_t picture_list_length(const picture_list *list)
-{
-    return list->count ? (int64_t)list->numbers[list->count - 1] - list->numbers[0] + 1 : 0;
 }
 
 void picture_list_close(picture_list *list)

@@ -30,16 +30,10 @@ bool picture_name(char *name, size_t size, const char *pattern, uint32_t n);
 bool picture_list_open(picture_list *list, const char *pattern, const pipeline_notes *notes,
                        pipeline_error *error);
 
-/* The next picture's file as a packet, at its number less the first one's. A libav code. */
-int picture_list_read(picture_list *list, AVPacket *packet);
-
 /* Refuses the picture in a packet if libav would decode it wrongly without a word. info: all 0
  * unless it is a TIFF. */
 bool picture_list_check(const char *name, const AVPacket *packet, tiff_info *info,
                         pipeline_error *error);
-
-/* The video's length in pictures, missing ones included. */
-int64_t picture_list_length(const picture_list *list);
 
 /* A zeroed list is allowed. */
 void picture_list_close(picture_list *list);
