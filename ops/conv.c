@@ -303,8 +303,8 @@ static uint8_t *pack_run(uint8_t *to, const mona_bound_op *b, const mona_conv_la
     return to;
 }
 
-/* Packs all runs of block n of outputs. Where channel blocks are joined, those of a pixel follow one
- * another. */
+/* Packs all runs of block n of outputs. Where channel blocks are joined, those of a pixel follow
+ * one another. */
 static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const mona_conv_layout *k,
                            uint32_t n)
 {

@@ -35,8 +35,8 @@ int64_t mona_conv_weight_index(const mona_bound_op *b, uint32_t o, uint32_t chan
 size_t mona_conv_head_bytes(const mona_bound_op *b);
 ac_conv *mona_conv_bind_head(const mona_bound_op *b);
 
-/* Channel blocks that lie side by side for each pixel, and so do their weights, if the operator runs
- * on whole maps; 1: none. */
+/* Channel blocks that lie side by side for each pixel, and so do their weights, if the operator
+ * runs on whole maps; 1: none. */
 uint32_t mona_conv_joined_blocks(const mona_bound_op *b);
 
 /* Functions of mona_op_class for whole maps. */
