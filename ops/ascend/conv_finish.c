@@ -124,8 +124,8 @@ void mona_conv_load_constants(program *p, const tile *t)
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
-/* L0C -> a buffer laid out like t. scale: those of lane blocks, `stride` bytes apart; stride 0: all
- * lane blocks have the same. */
+/* L0C -> a buffer laid out like t. scale: those of a part's lane blocks, `stride` bytes apart;
+ * stride 0: all lane blocks have the same. */
 typedef struct drained {
     ac_address to, scale;
     uint32_t stride;
@@ -140,11 +140,12 @@ static void drain(const program *p, const drained *d, ac_address to, ac_address 
         ac_emit_drain(p->core, d->kind, to, from, c, scale, d->relu);
 }
 
-/* Drains all lane blocks at once. */
-static void drain_part(const program *p, const tile *t, uint32_t part, const drained *d)
+/* Drains all lane blocks of parts at once. */
+static void drain_parts(const program *p, const tile *t, uint32_t part, uint32_t parts,
+                        const drained *d)
 {
     drain(p, d, piece_at(p, t, d->to, part, 0, 0), l0c_of(p, t, part, d->residual), d->scale,
-          (ac_copy){.bursts = (uint16_t)p->k->width,
+          (ac_copy){.bursts = (uint16_t)(parts * p->k->width),
                     .blocks = (uint16_t)t->m1,
                     .dst_gap = (uint16_t)(t->pitch - t->m1 * AC_FRACTAL)});
 }
@@ -168,7 +169,7 @@ static void drain_lanes(const program *p, const tile *t, uint32_t part, uint32_t
 static void drain_pieces(const program *p, const tile *t, uint32_t part, const drained *d)
 {
     if (p->cuts == 1 && !d->stride) {
-        drain_part(p, t, part, d);
+        drain_parts(p, t, part, 1, d);
         return;
     }
     for (uint32_t j = 0; j < p->k->width; j++)
@@ -179,13 +180,21 @@ static void drain_pieces(const program *p, const tile *t, uint32_t part, const d
 static void drain_tile(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;
+    if (p->cuts == 1 && !e->scale)
+        drain_parts(p, t, t->first, t->end - t->first,
+                    &(drained){.to = p->ub.t,
+                               .scale = AC_NOWHERE,
+                               .kind = AC_DRAIN_F32_F16,
+                               .relu = e->activation == MONA_ACT_RELU});
     for (uint32_t part = t->first; part < t->end; part++) {
-        drain_pieces(p, t, part,
-                     &(drained){.to = p->ub.t,
-                                .scale = e->scale ? p->ub.scale + lanes_at(p, part, 0) : AC_NOWHERE,
-                                .stride = e->scale && !p->k->one_pattern ? VECTOR : 0,
-                                .kind = e->scale ? AC_DRAIN_S32_F16_DEQ : AC_DRAIN_F32_F16,
-                                .relu = e->activation == MONA_ACT_RELU});
+        if (p->cuts > 1 || e->scale)
+            drain_pieces(
+                p, t, part,
+                &(drained){.to = p->ub.t,
+                           .scale = e->scale ? p->ub.scale + lanes_at(p, part, 0) : AC_NOWHERE,
+                           .stride = e->scale && !p->k->one_pattern ? VECTOR : 0,
+                           .kind = e->scale ? AC_DRAIN_S32_F16_DEQ : AC_DRAIN_F32_F16,
+                           .relu = e->activation == MONA_ACT_RELU});
         if (has_residual_lanes(p))
             drain_pieces(p, t, part,
                          &(drained){.to = p->ub.residual,
@@ -248,13 +257,13 @@ static void activate(const program *p, uint8_t activation, const tile *t)
     }
 }
 
-/* Whether the second activation is a RELU that the conversion to the result's type does anyway, as
- * it saturates at 0. */
+/* Whether the second activation is a RELU that rounding does: the conversion to U8, as it saturates
+ * at 0, or a maximum. */
 static bool rounding_activates(const program *p)
 {
     const ac_epilogue *e = &p->conv->epilogue;
-    return e->activation_after_add == MONA_ACT_RELU && p->row->output.type == MONA_U8 &&
-           e->output_scale >= 0;
+    const bool converts = p->row->output.type == MONA_U8 && e->output_scale >= 0;
+    return e->activation_after_add == MONA_ACT_RELU && (converts || rounds_by_max(p));
 }
 
 static void add_residual(const program *p, const tile *t)

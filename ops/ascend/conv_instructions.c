@@ -16,7 +16,7 @@
  *
  * Layout of the buffers:
  *   L0A  [half][m1][chunk fractals]
- *   L0B  [part][fractals][width] if weights stay, else [half][part][chunk fractals][width]
+ *   L0B  as conv_packing.h has a group's weights if they stay, else a chunk of them in either half
  *   L0C  [half][sums, residuals][part][width][m1]
  *
  * Flags; event h is the half of L0A, `slot` that of L0C:
@@ -218,41 +218,18 @@ static void load_row(const program *p, const tile *t, uint32_t part, uint32_t fi
     }
 }
 
-/* Bytes of a part's weights for `fractals` fractals of K. */
-static size_t weights_bytes(const program *p, uint32_t fractals)
-{
-    return (size_t)fractals * p->k->width * fractal_bytes();
-}
-
-static ac_address weights_of(const program *p, uint32_t part)
-{
-    return p->weights + p->k->weights_offset[part];
-}
-
 /* Loads all weights of the tile's group, once the cube has used those of the last group. */
 static void load_group_weights(program *p, const tile *t)
 {
-    const size_t part_bytes = weights_bytes(p, max_k(p));
+    uint32_t fractals = 0;
     if (!p->weights_stay || p->l0b_first == t->first)
         return;
     p->l0b_first = t->first;
     sync(p, AC_PIPE_M, AC_PIPE_MTE1, 2);
     for (uint32_t part = t->first; part < t->end; part++)
-        ac_emit_load2d(p->core, ac_at(AC_L0B, (part - t->first) * part_bytes), weights_of(p, part),
-                       mona_conv_all_k(p->k, part) * p->k->width);
-}
-
-/* The place in L0B of a part's weights from fractal `first` of K on. Loads them if necessary. */
-static ac_address chunk_weights(const program *p, const tile *t, uint32_t part, uint32_t first,
-                                uint32_t count)
-{
-    if (p->weights_stay)
-        return ac_at(AC_L0B,
-                     (part - t->first) * weights_bytes(p, max_k(p)) + weights_bytes(p, first));
-    const ac_address b = ac_at(AC_L0B, p->half * (p->core->target->l0b_bytes / HALVES) +
-                                           (part - t->first) * weights_bytes(p, p->chunk));
-    ac_emit_load2d(p->core, b, weights_of(p, part) + weights_bytes(p, first), count * p->k->width);
-    return b;
+        fractals += mona_conv_all_k(p->k, part) * p->k->width;
+    ac_emit_load2d(p->core, ac_at(AC_L0B, 0), p->weights + p->k->weights_offset[t->first],
+                   fractals);
 }
 
 /* ---- cube ----------------------------------------------------------------------------------- */
@@ -264,17 +241,37 @@ static ac_mad mad_type(mona_type source)
                                : AC_MAD_S32U8S8;
 }
 
-/* Fractals [first, end) of K for parts [part, last), which all read the same runs. */
+/* Fractals [first, end) of K for parts [part, last), which all read the same runs. weights: bytes
+ * from the beginning of all to those of fractal `first`. */
 typedef struct product {
     uint32_t part, last, first, end;
     bool residual, from_zero;
+    size_t weights;
 } product;
+
+/* Fractals of B for one of K. */
+static uint32_t product_width(const program *p, const product *m)
+{
+    return (m->last - m->part) * p->k->width;
+}
+
+/* The place in L0B of the weights from fractal `first` of K on. Loads them if necessary. */
+static ac_address chunk_weights(const program *p, const tile *t, const product *m, uint32_t first,
+                                uint32_t count)
+{
+    const uint32_t width = product_width(p, m);
+    const size_t at = m->weights + (size_t)(first - m->first) * width * fractal_bytes();
+    if (p->weights_stay)
+        return ac_at(AC_L0B, at - p->k->weights_offset[t->first]);
+    const ac_address b = ac_at(AC_L0B, p->half * (p->core->target->l0b_bytes / HALVES));
+    ac_emit_load2d(p->core, b, p->weights + at, count * width);
+    return b;
+}
 
 static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t first,
                            uint32_t count)
 {
     const uint32_t h = p->half;
-    ac_address b[MONA_CONV_MAX_GROUP];
     const mona_type source = m->residual ? p->row->residual.type : p->conv->source_type;
     const uint32_t fractal_k = AC_BLOCK / (uint32_t)mona_type_size(source);
     const ac_address a = ac_at(AC_L0A, h * (p->core->target->l0a_bytes / HALVES));
@@ -284,16 +281,13 @@ static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t
         load_row(p, t, m->part, first, count, a + y * t->row_m1 * count * fractal_bytes());
     }
     p->row = &p->rows[t->y];
-    for (uint32_t part = m->part; part < m->last; part++)
-        b[part - m->part] = chunk_weights(p, t, part, first, count);
+    const ac_address b = chunk_weights(p, t, m, first, count);
     sync(p, AC_PIPE_MTE1, AC_PIPE_M, h);
-    for (uint32_t part = m->part; part < m->last; part++)
-        ac_emit_mmad(p->core, mad_type(source), l0c_of(p, t, part, m->residual), a,
-                     b[part - m->part],
-                     (ac_product){.m = t->rows,
-                                  .k = count * fractal_k,
-                                  .n = p->k->width * LANES,
-                                  .from_zero = m->from_zero && first == m->first});
+    ac_emit_mmad(p->core, mad_type(source), l0c_of(p, t, m->part, m->residual), a, b,
+                 (ac_product){.m = t->rows,
+                              .k = count * fractal_k,
+                              .n = product_width(p, m) * LANES,
+                              .from_zero = m->from_zero && first == m->first});
     ac_emit_set_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, h);
     p->half ^= 1;
 }
@@ -304,27 +298,25 @@ static void multiply(program *p, const tile *t, const product *m)
         multiply_chunk(p, t, m, first, min_u32(p->chunk, m->end - first));
 }
 
+/* Those of a set. */
 static void multiply_parts(program *p, const tile *t, uint32_t part, uint32_t last)
 {
-    const uint32_t sum = mona_conv_sum_k(p->k, part);
-    multiply(p, t, &(product){part, last, 0, sum, false, !p->k->bias_by_vector});
-    for (; part < last && p->k->residual_by_cube; part++)
-        multiply(p, t, &(product){part, part + 1, sum, mona_conv_all_k(p->k, part), true, true});
-}
-
-static bool same_runs(const mona_conv_packing *k, uint32_t part, uint32_t other)
-{
-    return k->first_run[part] == k->first_run[other] && k->run_count[part] == k->run_count[other];
+    const uint32_t sum = mona_conv_sum_k(p->k, part), all = mona_conv_all_k(p->k, part);
+    const size_t fractal = (size_t)p->k->width * fractal_bytes(); /* of a part */
+    size_t weights = p->k->weights_offset[part];
+    multiply(p, t, &(product){part, last, 0, sum, false, !p->k->bias_by_vector, weights});
+    weights += (last - part) * sum * fractal;
+    for (; part < last && p->k->residual_by_cube; part++, weights += (all - sum) * fractal)
+        multiply(p, t, &(product){part, part + 1, sum, all, true, true, weights});
 }
 
 /* Makes the tile's half of L0C ready for sums: filled with the bias, or drained. */
 static void begin_sums(const program *p, const tile *t)
 {
     if (p->k->bias_by_vector) {
-        for (uint32_t part = t->first; part < t->end; part++)
-            ac_emit_bias_l0c(p->core, l0c_of(p, t, part, false),
-                             p->ub.bias + 2 * bias_copies(p) * lanes_at(p, part, 0), bias_copies(p),
-                             t->rows, p->k->width * LANES);
+        ac_emit_bias_l0c(p->core, l0c_of(p, t, t->first, false),
+                         p->ub.bias + 2 * bias_copies(p) * lanes_at(p, t->first, 0), bias_copies(p),
+                         t->rows, (t->end - t->first) * p->k->width * LANES);
         ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);
     }
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);
@@ -338,8 +330,7 @@ static void start(program *p, const tile *t)
     begin_sums(p, t);
     load_group_weights(p, t);
     for (uint32_t part = t->first, last; part < t->end; part = last) {
-        for (last = part + 1; last < t->end && same_runs(p->k, part, last);)
-            last++;
+        last = mona_conv_set_end(p->k, part);
         multiply_parts(p, t, part, last);
     }
     ac_emit_set_flag(p->core, AC_PIPE_M, AC_PIPE_V, t->slot);

@@ -107,21 +107,20 @@ static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t eve
     ac_emit_sync(p->core, from, to, event);
 }
 
-/* How often UB holds 16 biases: for every row of fractals that one instruction fills, if with one
- * copy there are more rows than instructions for all lane blocks of a part. */
+/* How often UB holds 16 biases: for every row of fractals that one instruction fills. */
 static inline uint32_t bias_copies(const program *p)
 {
     enum { MOST = 8 };
-    const uint32_t copies = min_u32(p->m1, MOST);
-    return p->k->width * ceil_div_u32(p->m1, copies) < p->m1 ? copies : 1;
+    return min_u32(p->m1, MOST);
 }
 
-/* Lane block 0 of a part in the tile's half of L0C: its sums, or its residuals. */
+/* Lane block 0 of a part in the tile's half of L0C: its sums, or its residuals. Those of all parts
+ * lie side by side. */
 static inline ac_address l0c_of(const program *p, const tile *t, uint32_t part, bool residual)
 {
     const size_t parts = residual * p->k->group + part - t->first;
     return ac_at(AC_L0C, (size_t)t->slot * (p->core->target->l0c_bytes / HALVES) +
-                             parts * p->k->width * p->m1 * C_FRACTAL_BYTES);
+                             parts * p->k->width * t->m1 * C_FRACTAL_BYTES);
 }
 
 /* Parts whose constants are in UB at the same time: a batch, which consists of whole groups. */
@@ -200,12 +199,26 @@ void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
 bool mona_conv_residual_in_lanes(const program *p);
 
+/* Whether a residual in lanes lies in ub.raw as results lie in ub.t. */
+static inline bool residual_like_t(const program *p)
+{
+    return p->k->width == 1 && mona_conv_residual_in_lanes(p);
+}
+
 /* Whether the output's scale is applied to t before the results are rounded. Results in fp16 are
  * scaled while they are rounded, unless some lanes must end as +0 (masked) or planes have a scale
  * of their own. */
 static inline bool scales_first(const program *p)
 {
     return p->row->output.type != MONA_F16 || p->k->masked || p->k->way == MONA_CONV_PLANES;
+}
+
+/* Whether results in fp16, which need no scale, are rounded, that is copied, by the maximum of them
+ * and 0. */
+static inline bool rounds_by_max(const program *p)
+{
+    return !scales_first(p) && p->conv->epilogue.output_scale == 1 &&
+           p->conv->epilogue.activation_after_add == MONA_ACT_RELU;
 }
 
 /* conv_store.c.

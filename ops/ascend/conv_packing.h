@@ -52,8 +52,9 @@ typedef struct mona_conv_packing {
     bool one_pattern; /* all lane blocks of a part have the same channels */
     bool masked;      /* lanes without a channel, which the last part has, are stored as zero */
     const uint32_t *first_run, *run_count, *weights_offset; /* [parts]; offsets in bytes */
-    /* The fractals of B of a part:
-     * [K: runs x run_fractals, bias, residual][width][16 lanes][fractal_k]. */
+    /* The fractals of B. Parts of a group that have the same runs are a *set*, at weights_offset of
+     * each: [K: runs x run_fractals, bias][parts][width][16 lanes][fractal_k], then
+     * [parts][residual_fractals][width][16 lanes][fractal_k]. */
     const uint8_t *weights;
     const uint8_t *ones; /* the rows of A that the bias is multiplied by */
     /* [parts][width][16] */
@@ -83,6 +84,17 @@ static inline uint32_t mona_conv_sum_k(const mona_conv_packing *k, uint32_t part
 static inline uint32_t mona_conv_all_k(const mona_conv_packing *k, uint32_t part)
 {
     return mona_conv_sum_k(k, part) + k->residual_fractals;
+}
+
+/* The end of the set that begins with a part. */
+static inline uint32_t mona_conv_set_end(const mona_conv_packing *k, uint32_t part)
+{
+    const uint32_t group_end = part / k->group * k->group + k->group;
+    uint32_t end = part + 1;
+    while (end < group_end && end < k->parts && k->first_run[end] == k->first_run[part] &&
+           k->run_count[end] == k->run_count[part])
+        end++;
+    return end;
 }
 
 /* The channel block of the residual that a part needs. */

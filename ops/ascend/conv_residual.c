@@ -2,7 +2,8 @@
 /* A residual that the cube does not add, because it is fp16 or has a form that load3d cannot read.
  * It is copied to UB in whole blocks of 32 bytes, converted to fp16, scaled and added to t.
  *
- *   in lanes   [16 channels][pixel][16], as fp16 in blocks of 16 channels is already
+ *   in lanes   [16 channels][pixel][16], as fp16 in blocks of 16 channels is already; if t is laid
+ *              out like that, it is scaled and added at once, together with what lies between rows
  *   turned     any other of fp16, which has a single channel block, turned by transposes to what
  *              results are: rows of planes, [pixel][c0] where c0 < 16, or [pixel][16] for all lanes
  *   spread     of 8 bits: by the scalar unit, to lanes */
@@ -94,6 +95,11 @@ static void place_turned(program *p, ac_address *at, const tile *t)
 /* Transposes take whole groups, so they read what lies behind the last pixel. */
 void mona_conv_clear_residual(const program *p, const tile *t)
 {
+    if (adds_by_vector(p) && residual_like_t(p)) {
+        for (uint32_t h = 0; h < HALVES; h++)
+            dup_all(p->core, p->ub.raw[h], 0, tile_elements(p, t), side_by_side);
+        sync(p, AC_PIPE_V, AC_PIPE_MTE1, 2);
+    }
     if (!adds_by_vector(p) || !is_turned(p))
         return;
     const uint32_t channel = lanes_in(p, t).groups * LANES_GROUP_BYTES / sizeof(uint16_t);
@@ -107,6 +113,11 @@ void mona_conv_place_residual(program *p, ac_address *at, const tile *t)
 {
     if (p->conv->epilogue.add && is_turned(p)) {
         place_turned(p, at, t);
+        return;
+    }
+    if (p->conv->epilogue.add && residual_like_t(p)) {
+        for (uint32_t h = 0; h < HALVES; h++)
+            p->ub.raw[h] = take(at, tile_elements(p, t) * sizeof(uint16_t));
         return;
     }
     const uint32_t blocks = p->conv->epilogue.add ? (t->end - t->first) * channel_blocks(p) : 0;
@@ -151,6 +162,17 @@ static void load_row(const program *p, const tile *t, uint32_t y)
     }
 }
 
+/* Row y of all parts. */
+static void load_like_t(const program *p, const tile *t, uint32_t y)
+{
+    const mona_row_at *r = &p->rows[t->y + y].residual;
+    const size_t part = part_elements(p, t) * sizeof(uint16_t), row = t->row_m1 * AC_FRACTAL;
+    mona_copy_rows(p->core, AC_L1_UB,
+                   (mona_steps){p->ub.raw[t->slot] + y * row * VECTOR, (ptrdiff_t)part},
+                   (mona_steps){residual_at(p, t, y, t->first), (ptrdiff_t)r->block_stride},
+                   t->end - t->first, t->pixels * VECTOR);
+}
+
 /* Tiles begin at multiples of 32 bytes of it. */
 static void load_turned(const program *p, const tile *t)
 {
@@ -168,7 +190,7 @@ void mona_conv_load_residual(const program *p, const tile *t)
     if (is_turned(p))
         load_turned(p, t);
     for (uint32_t y = 0; y < t->count && !is_turned(p); y++)
-        load_row(p, t, y);
+        (residual_like_t(p) ? load_like_t : load_row)(p, t, y);
     ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, t->slot);
 }
 
@@ -274,11 +296,21 @@ static void add_turned(const program *p, const tile *t)
                  planes ? 1 : p->k->width);
 }
 
-void mona_conv_add_residual(const program *p, const tile *t)
+static void add_like_t(const program *p, const tile *t)
+{
+    const ac_address raw = p->ub.raw[t->slot];
+    const float s = p->conv->epilogue.residual_scale;
+    if (s != 1) {
+        muls_all(p->core, raw, raw, s, tile_elements(p, t), side_by_side);
+        ac_emit_barrier(p->core, AC_PIPE_V);
+    }
+    vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, raw, tile_elements(p, t), side_by_side);
+}
+
+static void add_parts(const program *p, const tile *t)
 {
     const uint32_t first = t->first * channel_blocks(p), end = t->end * channel_blocks(p);
     const bool lanes = mona_conv_residual_in_lanes(p);
-    ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, t->slot);
     if (is_turned(p))
         turn(p, t);
     for (uint32_t n = first; n < end && n * LANES < p->conv->channels && !is_turned(p); n++)
@@ -292,6 +324,12 @@ void mona_conv_add_residual(const program *p, const tile *t)
                 if ((part * channel_blocks(p) + j % channel_blocks(p)) * LANES < p->conv->channels)
                     for (uint32_t y = 0; y < t->count; y++)
                         add_lanes(p, t, part, j, y);
+}
+
+void mona_conv_add_residual(const program *p, const tile *t)
+{
+    ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, t->slot);
+    (residual_like_t(p) ? add_like_t : add_parts)(p, t);
     ac_emit_barrier(p->core, AC_PIPE_V);
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, t->slot);
 }

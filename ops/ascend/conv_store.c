@@ -90,6 +90,17 @@ static void round_pieces(const program *p, const tile *t, uint32_t part, ac_vcon
                       piece_at(p, t, p->ub.t, part, 0, i), v);
 }
 
+/* Of all parts: their lane blocks lie side by side in t as well as in the results. */
+static void scale_all(const program *p, const tile *t)
+{
+    const ac_address to = result_of(p, t, t->first);
+    const float scale = scales_first(p) ? 1 : p->conv->epilogue.output_scale;
+    if (rounds_by_max(p))
+        vec2_all(p->core, AC_VMAX, to, p->ub.t, p->ub.zero, tile_elements(p, t), b_again);
+    else
+        muls_all(p->core, to, p->ub.t, scale, tile_elements(p, t), side_by_side);
+}
+
 static void scale_lanes(const program *p, const tile *t, uint32_t part)
 {
     const uint32_t width = p->k->width;
@@ -98,9 +109,14 @@ static void scale_lanes(const program *p, const tile *t, uint32_t part)
                                .a_block = 1,
                                .dst_repeat = (uint8_t)(8 * width),
                                .a_repeat = 8};
-    for (uint32_t j = 0; j < width; j++)
-        muls_all(p->core, result_of(p, t, part) + j * VECTOR, piece_at(p, t, p->ub.t, part, 0, j),
-                 scale, t->m1 * AC_FRACTAL * LANES, strides);
+    for (uint32_t j = 0; j < width; j++) {
+        const ac_address to = result_of(p, t, part) + j * VECTOR;
+        const ac_address from = piece_at(p, t, p->ub.t, part, 0, j);
+        if (rounds_by_max(p))
+            vec2_all(p->core, AC_VMAX, to, from, p->ub.zero, t->m1 * AC_FRACTAL * LANES, strides);
+        else
+            muls_all(p->core, to, from, scale, t->m1 * AC_FRACTAL * LANES, strides);
+    }
 }
 
 /* Rounds all pieces of a part, in the order they have in t. */
@@ -402,7 +418,10 @@ static void scatter(const program *p, const tile *t)
 void mona_conv_store(const program *p, const tile *t)
 {
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, t->slot);
-    for (uint32_t part = t->first; part < t->end; part++)
+    const bool at_once = p->k->width == 1 && p->k->way == MONA_CONV_ROW && is_wide(p);
+    if (at_once)
+        scale_all(p, t);
+    for (uint32_t part = t->first; part < t->end && !at_once; part++)
         round_part(p, t, part);
     sync(p, AC_PIPE_V, AC_PIPE_MTE3, 0);
     if (p->k->way == MONA_CONV_ROW)

@@ -181,31 +181,32 @@ typedef struct window {
     uint32_t c1, ky, kx, lead; /* lead: elements */
 } window;
 
-/* Row i of a window's fractals holds the weights of its elements for lane i: 0 where the kernel of
- * that lane's pixel does not lie. */
+/* Row i of a window's fractals holds the weights of its elements for lane i: 0, as it is before,
+ * where the kernel of that lane's pixel does not lie. all_lanes: of the set. Returns where the next
+ * window begins. */
 static uint8_t *pack_window(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
-                            const mona_conv_layout *l, uint32_t part, const window *w)
+                            const mona_conv_layout *l, uint32_t part, uint32_t all_lanes,
+                            const window *w)
 {
     const size_t size = mona_type_size(b->input[0].type);
     const uint8_t *weights = b->data + b->op->conv.weights;
     const uint32_t lanes = k->width * LANES, elements = k->run_fractals * k->fractal_k;
-    memset(to, 0, size * lanes * elements);
     for (uint32_t i = 0; i < lanes; i++) {
         const lane out = lane_of(b, k, part, i);
         uint32_t e = w->lead + out.pixel * b->op->conv.stride_w * l->c0;
         for (uint32_t t = 0; t < l->taps * l->c0 && e < elements; t++, e++) {
             const int64_t from = mona_conv_weight_index(b, out.channel, w->c1 * l->c0 + t % l->c0,
                                                         w->ky, w->kx + t / l->c0);
-            const size_t at = (e / k->fractal_k * lanes + i) * k->fractal_k + e % k->fractal_k;
+            const size_t at = (e / k->fractal_k * all_lanes + i) * k->fractal_k + e % k->fractal_k;
             if (from >= 0)
                 memcpy(to + at * size, weights + (size_t)from * size, size);
         }
     }
-    return to + size * lanes * elements;
+    return to + size * all_lanes * elements;
 }
 
-static uint8_t *pack_windows(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
-                             const mona_conv_layout *l, uint32_t part)
+static void pack_windows(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
+                         const mona_conv_layout *l, uint32_t part, uint32_t all_lanes)
 {
     const mona_span used = used_by(b, k, l, part);
     const uint32_t size = (uint32_t)mona_type_size(b->input[0].type);
@@ -214,9 +215,8 @@ static uint8_t *pack_windows(uint8_t *to, const mona_bound_op *b, const mona_con
         for (w.ky = 0; w.ky < l->kernel_h; w.ky++)
             for (w.kx = 0; w.kx < l->kernel_w; w.kx += l->taps) {
                 w.lead = mona_conv_lead(b, k, w.kx) / size;
-                to = pack_window(to, b, k, l, part, &w);
+                to = pack_window(to, b, k, l, part, all_lanes, &w);
             }
-    return to;
 }
 
 static uint8_t *pack_bias(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
@@ -250,6 +250,23 @@ static uint8_t *pack_residual(uint8_t *to, const mona_bound_op *b, const mona_co
     return to;
 }
 
+/* Packs parts [first, end), which are a set. Returns where the next set begins. */
+static uint8_t *pack_set(uint8_t *to, const mona_bound_op *b, const mona_conv_packing *k,
+                         const mona_conv_layout *l, uint32_t first, uint32_t end)
+{
+    const uint32_t lanes = k->width * LANES, all_lanes = (end - first) * lanes;
+    const size_t bytes = (size_t)mona_conv_window_k(k, first) * all_lanes * AC_BLOCK;
+    memset(to, 0, bytes);
+    for (uint32_t part = first; part < end; part++)
+        pack_windows(to + (size_t)(part - first) * lanes * AC_BLOCK, b, k, l, part, all_lanes);
+    to += bytes;
+    for (uint32_t part = first; part < end && k->bias_by_cube; part++)
+        to = pack_bias(to, b, k, part);
+    for (uint32_t part = first; part < end && k->residual_by_cube; part++)
+        to = pack_residual(to, b, k, part);
+    return to;
+}
+
 /* ---- bind ------------------------------------------------------------------------------------ */
 
 static void bind_ones(const mona_bound_op *b, const mona_conv_packing *k, uint8_t *to)
@@ -271,16 +288,16 @@ static const mona_conv_packing *bind_packing(const mona_bound_op *b, void *at, c
         const mona_span used = used_by(b, k, &l, part);
         first_run[part] = (uint32_t)used.begin * runs_of(&l);
         run_count[part] = (uint32_t)(used.end - used.begin) * runs_of(&l);
-        offset[part] = (uint32_t)(to - (base + p.weights));
-        to = pack_windows(to, b, k, &l, part);
-        if (k->bias_by_cube)
-            to = pack_bias(to, b, k, part);
-        if (k->residual_by_cube)
-            to = pack_residual(to, b, k, part);
     }
     k->first_run = first_run;
     k->run_count = run_count;
     k->weights_offset = offset;
+    for (uint32_t first = 0, end; first < k->parts; first = end) {
+        end = mona_conv_set_end(k, first);
+        for (uint32_t part = first; part < end; part++)
+            offset[part] = (uint32_t)(to - (base + p.weights));
+        to = pack_set(to, b, k, &l, first, end);
+    }
     k->weights = base + p.weights;
     k->ones = base + p.ones;
     k->bias = (const uint32_t *)(const void *)(base + p.bias);
