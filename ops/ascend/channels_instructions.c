@@ -92,7 +92,45 @@ static uint32_t rows_in_step(const mona_row_call *calls, uint32_t count, uint32_
     return rows;
 }
 
-/* Copies the first of these rows, or several from a map to L1. Returns how many. */
+/* The first rows of these that lie at equal steps in the input and in the output, at most `most`.
+ * Sets the bytes of a step. */
+static uint32_t rows_apart(const mona_row_call *calls, uint32_t most, uint32_t input, size_t *in,
+                           size_t *out)
+{
+    ac_address from[MONA_ROWS_AT_ONCE], to[MONA_ROWS_AT_ONCE];
+    uint32_t rows = 0;
+    for (; rows < most; rows++) {
+        const mona_row_call *c = &calls[rows];
+        from[rows] = mona_place_row(c->core, input_row(c, input), false).at;
+        to[rows] = mona_place_row(c->core, output_row(c), true).at;
+        if (rows > 1 && (from[rows] - from[rows - 1] != from[1] - from[0] ||
+                         to[rows] - to[rows - 1] != to[1] - to[0]))
+            break;
+    }
+    *in = rows > 1 ? (size_t)(from[1] - from[0]) : 0;
+    *out = rows > 1 ? (size_t)(to[1] - to[0]) : 0;
+    return rows;
+}
+
+/* Copies rows from map to map, each in one piece together with what lies between its channel
+ * blocks, which nobody reads. Returns how many; 0: none. */
+static uint32_t copy_maps(program *p, const mona_row_call *calls, uint32_t count,
+                          const mona_channels *t, mona_steps to, mona_steps from, uint32_t blocks)
+{
+    enum { MAX_STEP = UINT16_MAX * AC_BLOCK };
+    size_t in, out;
+    if (from.step != to.step || blocks >= p->half || ac_space_of(from.at) < AC_GM ||
+        ac_space_of(to.at) < AC_GM || calls->bound->output.height > SMALL_HEIGHT)
+        return 0;
+    const uint32_t rows = rows_apart(calls, min_u32(count, p->half / blocks), t->input, &in, &out);
+    if (rows < 2 || in < blocks * AC_BLOCK || out < blocks * AC_BLOCK || in > MAX_STEP ||
+        out > MAX_STEP)
+        return 0;
+    by_way_of_ub(p, to.at, out, from.at, in, rows, blocks);
+    return rows;
+}
+
+/* Copies the first of these rows, or several from a map. Returns how many. */
 static uint32_t copy_blocks(program *p, const mona_row_call *call, uint32_t count,
                             const mona_channels *t)
 {
@@ -113,6 +151,12 @@ static uint32_t copy_blocks(program *p, const mona_row_call *call, uint32_t coun
                        row * AC_BLOCK);
         return rows;
     }
+    const uint32_t maps =
+        copy_maps(p, call, count, t, (mona_steps){to, (ptrdiff_t)out.block_stride},
+                  (mona_steps){from, (ptrdiff_t)in.block_stride},
+                  (uint32_t)((blocks - 1) * in.block_stride / AC_BLOCK) + row);
+    if (maps)
+        return maps;
     for (uint32_t n = 0; n < blocks; n += at_once)
         for (uint32_t x = 0; x < row; x += p->half) {
             const size_t at = (size_t)x * AC_BLOCK;

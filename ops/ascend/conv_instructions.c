@@ -486,6 +486,7 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
         mona_conv_place *r = &rows[i];
         *r = (mona_conv_place){.runs = scratch,
                                .pixels = (uint32_t)(call->x_end - call->x_begin),
+                               .whole = call->x_end - call->x_begin == b->output.width,
                                .output = {.c0 = b->output_c0, .type = b->output.type}};
         scratch = place_runs(scratch, call);
         if (conv->epilogue.add)

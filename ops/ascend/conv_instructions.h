@@ -53,6 +53,7 @@ typedef struct planes_at {
 typedef struct mona_conv_place {
     const ac_address *runs;
     uint32_t pixels;
+    bool whole; /* these are all of the row */
     mona_row_at residual, output;
     const planes_at *planes; /* NULL: to the output row */
 } mona_conv_place;

@@ -90,33 +90,92 @@ static void round_pieces(const program *p, const tile *t, uint32_t part, ac_vcon
                       piece_at(p, t, p->ub.t, part, 0, i), v);
 }
 
-/* Of all parts: their lane blocks lie side by side in t as well as in the results. */
-static void scale_all(const program *p, const tile *t)
+/* Bytes from an output row of the tile to the next; 0: they are not always the same. */
+static ac_address row_step(const program *p, const tile *t)
 {
-    const ac_address to = result_of(p, t, t->first);
+    const mona_conv_place *rows = &p->rows[t->y];
+    const ac_address step = t->count > 1 ? rows[1].output.at - rows[0].output.at : 0;
+    for (uint32_t y = 2; y < t->count; y++)
+        if (rows[y].output.at - rows[y - 1].output.at != step)
+            return 0;
+    return step;
+}
+
+static bool is_whole_wide(const program *p)
+{
+    return p->k->width == 1 && p->k->way == MONA_CONV_ROW && is_wide(p);
+}
+
+/* Blocks from a channel block of a map to the next, if the results in UB are to lie as in the map:
+ * [row][part][block], so that one copy stores all; else 0. What lies between channel blocks of a
+ * map nobody reads. Not if vector instructions for each part take longer than the copies that they
+ * save. */
+static uint32_t joined_blocks(const program *p, const tile *t)
+{
+    enum { COPY_HEAD = 350, VECTOR_HEAD = 18 /* cycles */ };
+    const mona_row_at *o = &p->rows[t->y].output;
+    const uint32_t parts = t->end - t->first, pitch = row_pitch(p, t);
+    const size_t blocks = o->block_stride / AC_BLOCK, all = parts * blocks;
+    const ac_address gap = row_step(p, t) / AC_BLOCK - all;
+    if (!is_whole_wide(p) || t->count < 2 || ac_path_out(o->at) != AC_UB_GM || !p->rows->whole ||
+        t->pixels != p->rows->pixels || o->block_stride % AC_BLOCK || blocks > pitch ||
+        all > UINT8_MAX || pitch > UINT8_MAX || gap > MAX_GAP)
+        return 0;
+    const uint32_t saved = min_u32(parts, t->count) - 1;
+    const uint32_t vectors = parts * ceil_div_u32((uint32_t)blocks, REPEAT_BLOCKS);
+    return vectors * VECTOR_HEAD < saved * COPY_HEAD ? (uint32_t)blocks : 0;
+}
+
+/* One instruction. */
+static void scale_once(const program *p, ac_address to, ac_address from, ac_vector v)
+{
     const float scale = scales_first(p) ? 1 : p->conv->epilogue.output_scale;
     if (rounds_by_max(p))
-        vec2_all(p->core, AC_VMAX, to, p->ub.t, p->ub.zero, tile_elements(p, t), b_again);
+        ac_emit_vec2(p->core, AC_VMAX, to, from, p->ub.zero, v);
     else
-        muls_all(p->core, to, p->ub.t, scale, tile_elements(p, t), side_by_side);
+        ac_emit_vecs(p->core, AC_VMULS, to, from, scale, v);
+}
+
+static void scale_wide(const program *p, ac_address to, ac_address from, uint32_t count,
+                       ac_vector strides)
+{
+    for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
+        scale_once(p, vectors_at(&w, to, w.v.dst_repeat), vectors_at(&w, from, w.v.a_repeat), w.v);
+}
+
+/* Of all parts: their lane blocks lie side by side in t as well as in the results, unless rows are
+ * joined. */
+static void scale_all(const program *p, const tile *t)
+{
+    const uint32_t joined = joined_blocks(p, t), parts = t->end - t->first;
+    const ac_address to = result_of(p, t, t->first);
+    if (!joined) {
+        scale_wide(p, to, p->ub.t, tile_elements(p, t), b_again);
+        return;
+    }
+    for (uint32_t i = 0; i < parts; i++)
+        for (uint32_t x = 0; x < joined; x += REPEAT_BLOCKS) {
+            const ac_vector v = {.repeat = (uint8_t)t->count,
+                                 .lanes = (uint8_t)(min_u32(joined - x, REPEAT_BLOCKS) * LANES),
+                                 .dst_block = 1,
+                                 .a_block = 1,
+                                 .dst_repeat = (uint8_t)(parts * joined),
+                                 .a_repeat = (uint8_t)row_pitch(p, t)};
+            scale_once(p, to + (i * joined + x) * AC_BLOCK,
+                       piece_at(p, t, p->ub.t, t->first + i, 0, 0) + x * VECTOR, v);
+        }
 }
 
 static void scale_lanes(const program *p, const tile *t, uint32_t part)
 {
     const uint32_t width = p->k->width;
-    const float scale = scales_first(p) ? 1 : p->conv->epilogue.output_scale;
     const ac_vector strides = {.dst_block = (uint8_t)width,
                                .a_block = 1,
                                .dst_repeat = (uint8_t)(8 * width),
                                .a_repeat = 8};
-    for (uint32_t j = 0; j < width; j++) {
-        const ac_address to = result_of(p, t, part) + j * VECTOR;
-        const ac_address from = piece_at(p, t, p->ub.t, part, 0, j);
-        if (rounds_by_max(p))
-            vec2_all(p->core, AC_VMAX, to, from, p->ub.zero, t->m1 * AC_FRACTAL * LANES, strides);
-        else
-            muls_all(p->core, to, from, scale, t->m1 * AC_FRACTAL * LANES, strides);
-    }
+    for (uint32_t j = 0; j < width; j++)
+        scale_wide(p, result_of(p, t, part) + j * VECTOR, piece_at(p, t, p->ub.t, part, 0, j),
+                   t->m1 * AC_FRACTAL * LANES, strides);
 }
 
 /* Rounds all pieces of a part, in the order they have in t. */
@@ -222,17 +281,6 @@ static void store_row(const program *p, const tile *t, uint32_t y)
     }
 }
 
-/* Bytes from an output row of the tile to the next; 0: they are not always the same. */
-static ac_address row_step(const program *p, const tile *t)
-{
-    const mona_conv_place *rows = &p->rows[t->y];
-    const ac_address step = rows[1].output.at - rows[0].output.at;
-    for (uint32_t y = 1; y < t->count; y++)
-        if (rows[y].output.at - rows[y - 1].output.at != step)
-            return 0;
-    return step;
-}
-
 /* Stores all rows of each part in global memory by one instruction. False: they do not lie at equal
  * steps, or there are no fewer parts than rows. */
 static bool store_parts(const program *p, const tile *t)
@@ -257,9 +305,21 @@ static bool store_parts(const program *p, const tile *t)
     return true;
 }
 
+static bool store_joined(const program *p, const tile *t)
+{
+    const mona_row_at *o = &p->rows[t->y].output;
+    const uint32_t blocks = joined_blocks(p, t) * (t->end - t->first);
+    if (blocks)
+        ac_emit_copy_out(p->core, o->at + t->first * o->block_stride, result_of(p, t, t->first),
+                         (ac_copy){.bursts = (uint16_t)t->count,
+                                   .blocks = (uint16_t)blocks,
+                                   .dst_gap = (uint16_t)(row_step(p, t) / AC_BLOCK - blocks)});
+    return blocks;
+}
+
 static void store_rows(const program *p, const tile *t)
 {
-    const bool together = store_parts(p, t);
+    const bool together = store_joined(p, t) || store_parts(p, t);
     for (uint32_t y = 0; y < t->count && !together; y++)
         store_row(p, t, y);
 }
@@ -418,7 +478,7 @@ static void scatter(const program *p, const tile *t)
 void mona_conv_store(const program *p, const tile *t)
 {
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, t->slot);
-    const bool at_once = p->k->width == 1 && p->k->way == MONA_CONV_ROW && is_wide(p);
+    const bool at_once = is_whole_wide(p);
     if (at_once)
         scale_all(p, t);
     for (uint32_t part = t->first; part < t->end && !at_once; part++)
