@@ -334,24 +334,21 @@ static inline void ac_emit_mmad(ac_core *core, ac_mad type, ac_address c, ac_add
 
 /* Fills all rows of m x n sums with the vectors of n biases. Several rows of fractals in a burst
  * take a vector each: if each vector of 16 lies in memory `copies` times, one after another, an
- * instruction fills as many rows of all columns; fewer rows than that of 16 columns. */
+ * instruction fills as many rows of 16 columns; if once, one row of all columns. */
 static inline void ac_emit_bias_l0c(ac_core *core, ac_address c, ac_address bias, uint32_t copies,
                                     uint32_t m, uint32_t n)
 {
     enum { FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4, VECTOR_BYTES = AC_FRACTAL * 4 };
-    const uint32_t rows = (m + AC_FRACTAL - 1) / AC_FRACTAL;
-    for (uint32_t row = 0; row < rows; row += copies) {
-        const uint32_t left = rows - row, filled = left < copies ? left : copies;
-        const uint32_t columns = filled == copies ? n : AC_FRACTAL;
-        for (uint32_t column = 0; column < n; column += columns) {
-            const uint32_t first = column / AC_FRACTAL;
-            ac_emit(core,
-                    (ac_instruction){.opcode = AC_OP_BIAS_L0C,
-                                     .dst = c + ((uint64_t)first * rows + row) * FRACTAL_BYTES,
-                                     .a = bias + (uint64_t)first * copies * VECTOR_BYTES,
-                                     .product = {m, filled - 1, columns, false}});
+    const uint32_t rows = (m + AC_FRACTAL - 1) / AC_FRACTAL, columns = copies > 1 ? AC_FRACTAL : n;
+    for (uint32_t column = 0; column < n; column += columns)
+        for (uint32_t row = 0; row < rows; row += copies) {
+            const uint32_t left = rows - row, first = column / AC_FRACTAL;
+            ac_emit(core, (ac_instruction){
+                              .opcode = AC_OP_BIAS_L0C,
+                              .dst = c + ((uint64_t)first * rows + row) * FRACTAL_BYTES,
+                              .a = bias + (uint64_t)first * copies * VECTOR_BYTES,
+                              .product = {m, (left < copies ? left : copies) - 1, columns, false}});
         }
-    }
 }
 
 /* deq16: 16 fp16 values in UB */

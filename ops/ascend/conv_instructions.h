@@ -108,11 +108,13 @@ static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t eve
     ac_emit_sync(p->core, from, to, event);
 }
 
-/* How often UB holds 16 biases: for every row of fractals that one instruction fills. */
+/* How often UB holds 16 biases: for every row of fractals that one instruction fills, if with one
+ * copy there are more rows than instructions for all lane blocks of a tile. */
 static inline uint32_t bias_copies(const program *p)
 {
     enum { MOST = 8 };
-    return min_u32(p->m1, MOST);
+    const uint32_t copies = min_u32(p->m1, MOST);
+    return p->k->group * p->k->width * ceil_div_u32(p->m1, copies) < p->m1 ? copies : 1;
 }
 
 /* Lane block 0 of a part in the tile's half of L0C: its sums, or its residuals. Those of all parts
