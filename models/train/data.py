@@ -22,11 +22,20 @@ ROOT = os.path.join(HERE, "..", "..")
 DEFAULT_DATA = os.path.join(ROOT, "..", "shared", "data")
 
 SIZES = (1, 0.6, 1.5)  # that each photograph is shown at
+FOLDERS = ("photos",)  # of train, that a recipe takes photographs from if it does not say
 HELD_OUT = os.path.join(HERE, "held_out.txt")
 
 
 def photos(data):
     return os.path.join(data, "train", "photos")
+
+
+def photographs(data, folders, every):
+    """Paths of all in photos, with those held out, or of every so many-th, by name, of these and other windows."""
+    kept = {os.path.basename(path).rpartition("_")[0] for path in held_out(data)}
+    found = [path for folder in folders for path in glob.glob(os.path.join(data, "train", folder, "*.webp"))
+             if folder == "photos" or os.path.basename(path).rpartition("_")[0] not in kept]
+    return sorted(found, key=os.path.basename)[every - 1::every]
 
 
 def held_out(data):
@@ -143,11 +152,11 @@ def shown_as(pair, path, sizes):
     return [(kind, *pair(rgb)) for kind, rgb in shown(path, sizes)]
 
 
-def in_parallel(work, data):
+def in_parallel(work, data, folders=FOLDERS, every=1):
     """Yields ("train" or "held_out", *row) for each row that `work` makes of each photograph, then of each drawn
     picture."""
-    files, kept = sorted(glob.glob(os.path.join(photos(data), "*.webp"))), held_out(data)
-    if not set(kept) < set(files):
+    files, kept = photographs(data, folders, every), held_out(data)
+    if every == 1 and not set(kept) < set(files):
         raise SystemExit(f"{photos(data)}: expected the pictures that models/CREDITS.md names, "
                          f"found {len(files)} of 348")
     files += range(rendered.COUNT)
@@ -175,7 +184,7 @@ def clean_planes(rgb):
     return planes, planes
 
 
-def pairs(spec, data):
+def pairs(spec, data, folders, every):
     """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film of
     either."""
     if spec.anime:
@@ -185,17 +194,17 @@ def pairs(spec, data):
         yield from compressed.pairs(spec, data)
         return
     pair = functools.partial(sr_pair, scale=spec.scale) if spec.task == "sr" else clean_planes
-    yield from in_parallel(functools.partial(shown_as, pair, sizes=SIZES), data)
+    yield from in_parallel(functools.partial(shown_as, pair, sizes=SIZES), data, folders, every)
 
 
-def load_training(spec, data, cache):
+def load_training(spec, data, cache, folders=FOLDERS, every=1):
     """{"train": [(kind, (input, target)), ...], "held_out": [...]}, cached as one file."""
     name = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
     name += "_video" * spec.video + "_anime" * spec.anime
-    path = os.path.join(cache, f"photos-{name}.npz")
+    path = os.path.join(cache, "-".join([*folders, name]) + f"-{every}" * (every > 1) + ".npz")
     if not os.path.exists(path):
         arrays = {}
-        for n, (part, kind, low, high) in enumerate(pairs(spec, data)):
+        for n, (part, kind, low, high) in enumerate(pairs(spec, data, folders, every)):
             arrays[f"{part}/{kind}/{n}/in"] = low
             if high is not low:
                 arrays[f"{part}/{kind}/{n}/out"] = high

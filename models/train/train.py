@@ -14,6 +14,8 @@ A recipe says
            scale's; null: random ones
   seed     of weights and patches
   trainer  torch, avx512 or cuda: they round differently, so that one does not reproduce another
+  photographs, every  folders of train, of which every so many-th picture in the order of names is taken:
+           photos, and each of them, if it does not say; of photos2 no windows of held-out photographs
   phases   one after the other; in each the rate falls from its first value to nothing
 
 and of a phase: steps, over which the rate falls; until, after how many of them the next one begins
@@ -44,6 +46,7 @@ import data
 import losses
 import nets
 import noise
+import store
 import training
 
 
@@ -59,6 +62,8 @@ def arguments():
     p.add_argument("name", choices=sorted(nets.NETS))
     p.add_argument("--data", default=data.DEFAULT_DATA)
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
+    p.add_argument("--minutes", type=float, help="as many steps as fit into so many of a GPU, in the recipe's "
+                   "proportions; the recipe that was followed is written to NAME.json")
     p.add_argument("--trainer", choices=[*losses.TRAINERS, "cuda"], help="instead of the recipe's")
     return p.parse_args()
 
@@ -75,6 +80,8 @@ def expected_error(level):
 
 def sr_batch(spec, images, count, size, rng):
     low, high = data.patches(images, spec, count, size, rng)
+    if spec.jpeg:
+        low = store.jpeg(torch.from_numpy(low), torch.from_numpy(store.qualities(count, rng))).numpy()
     return low, high, np.full(len(low), 4.0)
 
 
@@ -130,7 +137,9 @@ def fixed_inputs(spec, images):
 
 
 def strengths(spec):
-    """Sigmas of the noise that held-out patches have to be freed from; 0: they are as they are."""
+    """Sigmas of the noise that held-out patches have to be freed from; 0: they are as they are. JPEG: qualities."""
+    if spec.jpeg:
+        return 40, 60, 75, 90
     return (0,) * (spec.video or spec.task == "sr") + (15, 25, 50) * (spec.task == "denoise")
 
 
@@ -142,7 +151,9 @@ def luma_psnr(spec, net, held_out, quantised):
     net.eval()
     for sigma in strengths(spec):
         x = low
-        if sigma:
+        if spec.jpeg:
+            x = store.jpeg(torch.from_numpy(low), torch.full((len(low),), float(sigma))).numpy()
+        elif sigma:
             noisy = np.clip(np.rint(high[:, :4] + sigma * rng.standard_normal(
                 high[:, :4].shape, np.float32)), 0, 255)
             x = np.concatenate([noisy, np.full_like(high[:, :2], 128),
@@ -177,7 +188,20 @@ class Run(training.Run):
             self.optimiser = cuda.optimiser_of(self.net)
         self.drawing = self.kind = None  # of the batches, and of self.work
         self.total = torch.zeros((), device=self.device())  # of the losses since it was last set to nothing
-        self.steps = sum(steps_of(phase) for phase in self.phases)
+
+    @property
+    def steps(self):
+        return sum(steps_of(phase) for phase in self.phases)
+
+    def fit(self, left):
+        """So many steps more, in the proportions of this phase and those to come."""
+        now, first = self.phase()
+        coming = self.phases[self.phases.index(now):]
+        done = self.step - first
+        more = (done + left) / sum(steps_of(phase) for phase in coming)
+        for phase in coming:
+            phase["steps"] = max(round(phase["steps"] * more), 1)
+        now["steps"] = max(now["steps"], done + 1)
 
     def device(self):
         return "cuda" if self.trainer == "cuda" else "cpu"
@@ -194,16 +218,21 @@ class Run(training.Run):
         """The batches of what is left of a phase."""
         for net in (self.net, self.average):
             net.cut_at(phase.get("ceilings"))
+        self.drawing = phase
+
+        def numbers(step):
+            return rate_at(phase, step - first), training.follows(step)
+
+        if self.trainer == "cuda" and self.spec.task == "sr" and not self.spec.video:
+            held = store.Store(images, self.spec.block, phase["shares"], phase["patch"], self.device())
+            self.batches = store.batches(held, phase, self.spec.jpeg, self.seed, numbers, self.step, 255 / 4)
+            return
         patches = drawn(self.spec, images, phase, phase["patch"])
 
         def make(step):
             return batch(self.spec, patches, phase["batch"], phase["patch"], np.random.default_rng([self.seed, step]))
 
-        def numbers(step):
-            return rate_at(phase, step - first), training.follows(step)
-
         end = first + steps_of(phase)
-        self.drawing = phase
         self.batches = cuda.batches(make, numbers, self.step, end) if self.trainer == "cuda" else \
             (make(step) for step in range(self.step, end))
 
@@ -218,8 +247,9 @@ class Run(training.Run):
         weights = np.where(np.arange(self.net.outputs) < self.spec.block**2, 1, phase.get("chroma", 1))
         now = next(self.batches)
         if self.trainer == "cuda":
-            if (phase, kind) != self.kind:
-                self.kind, self.work = (phase, kind), cuda.Work(self, *now, weights, STEEPEST, kind)
+            kind_of_step = phase["batch"], phase["patch"], kind
+            if kind_of_step != self.kind:
+                self.kind, self.work = kind_of_step, cuda.Work(self, *now, weights, STEEPEST, kind)
             self.work(*now)
             self.step += 1
         else:
@@ -254,9 +284,9 @@ def plot(curve, labels, path):
     training.plot(path, draw)
 
 
-def load(spec, a):
+def load(spec, a, recipe):
     """(images to train on, held-out ones). Networks for video get pictures too."""
-    images = data.load_training(spec, a.data, a.out)
+    images = data.load_training(spec, a.data, a.out, recipe.get("photographs", data.FOLDERS), recipe.get("every", 1))
     if spec.video:
         images["train"] += data.load_training(spec._replace(video=False), a.data, a.out)["train"]
     return images["train"], [pair for _, pair in images["held_out"]]
@@ -278,6 +308,7 @@ def drawn(spec, images, phase, patch):
 
 
 def main():
+    started = time.time()
     a = arguments()
     recipe = read_recipe(a.name)
     trainer = a.trainer or recipe["trainer"]
@@ -294,17 +325,23 @@ def main():
             raise SystemExit(f"{trainer}: expected quant_from 0 in a phase with ceilings; torch cuts in float, too")
     if trainer == "cuda":
         cuda.prepare()
-    images, held_out = load(spec, a)
+    images, held_out = load(spec, a, recipe)
     run = Run(a.name, recipe, trainer)
     calibration = [x.to(run.device()) for x in fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))]
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")
     log = open(base + ".log", "a", buffering=1)
     print(f"{a.name}: step {run.step} of {run.steps}, {spec.macs} MAC per pixel, {made_with(trainer)}", file=log)
-    told, began, plotted = run.step, time.time(), 0
+    told, began, plotted, timed = run.step, time.time(), 0, None
     while run.step < run.steps:
         run.net.train()
         run.train_step(images)
+        if a.minutes and run.step % WARM_UP == 0 and run.step < run.steps:
+            torch.cuda.synchronize()
+            now = time.time()
+            if timed:
+                run.fit(WARM_UP / (now - timed) * (60 * a.minutes - (now - started)))
+            timed = now
         if run.step % EVERY == 0 or run.step == run.steps:
             loss = run.total.item() / (run.step - told)
             run.seconds += time.time() - began
@@ -317,6 +354,9 @@ def main():
                   f"INT8 {figures[1]} ranges {ranges} minutes {run.seconds / 60:.1f}", file=log)
             write_weights(run.average, base + ".npz")
             run.save(base + ".pt")
+            if a.minutes:
+                with open(base + ".json", "w") as f:
+                    json.dump(recipe, f, indent=2)
             if run.step == run.steps or time.time() - plotted > 60:
                 plot(run.curve, strengths(spec), base + ".png")
                 plotted = time.time()
