@@ -52,12 +52,10 @@ NETS = {
     "sr_x2_fast": Spec("sr", 2, 16, 3),  # 7,632
     "sr_x2_fast_video": Spec("sr", 2, 16, 3, True),
     "sr_x2_fast_jpeg": Spec("sr", 2, 16, 3, jpeg=True),
-    "sr_x2_fast_look": Spec("sr", 2, 16, 3),
     "sr_x2_fast_anime": Spec("sr", 2, 16, 3, anime=True),
     "sr_x2_balanced": Spec("sr", 2, 16, 11),  # 26,064
     "sr_x2_balanced_video": Spec("sr", 2, 16, 11, True),
     "sr_x2_balanced_jpeg": Spec("sr", 2, 16, 11, jpeg=True),
-    "sr_x2_balanced_look": Spec("sr", 2, 16, 11),
     "sr_x2_balanced_anime": Spec("sr", 2, 16, 11, anime=True),
     "sr_x2_best": Spec("sr", 2, 32, 11),  # 102,816
     "sr_x2_best_jpeg": Spec("sr", 2, 32, 11, jpeg=True),

@@ -80,7 +80,7 @@ const option job_rows[JOB_ROWS] = {
         .help = "kind of input: clean is hardly compressed; video is compressed, so that networks "
                 "must not sharpen the damage; anime is drawn, compressed or not (default: video "
                 "for videos; for pictures clean, but JPEGs of quality 91 or less and WebPs of 75 "
-                "or less are enlarged as video is)"},
+                "or less are enlarged by networks for JPEG)"},
     [JOB_SR] = {"--sr", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(sr), "MODEL", work,
         .help = "another network for super-resolution: a .mona file, or the name of a built-in one",
         .models = "sr_"},

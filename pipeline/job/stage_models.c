@@ -21,6 +21,7 @@ static const embedded_model *closest(const char *task, const model_choice *choic
                                      unsigned *distance)
 {
     const char *const variants[] = {choice->job->content == CONTENT_ANIME ? "_anime" : NULL,
+                                    choice->lossy_picture ? "_jpeg" : NULL,
                                     choice->video || choice->lossy_picture ? "_video" : NULL, ""};
     const embedded_model *found = NULL;
     char name[64];

@@ -6,8 +6,8 @@
 #include "pipeline/job/model_source.h"
 #include "pipeline/job/stage_list.h"
 
-/* Embedded networks are named TASK_TIER, TASK_TIER_video or TASK_TIER_anime: sr_x3_best,
- * sr_x2_fast_video. */
+/* Embedded networks are named TASK_TIER, and what they are for if it is not clean pictures, _jpeg,
+ * _video or _anime: sr_x3_best, sr_x2_fast_video. */
 /* The tiers, from the fastest: constant, name, the one whose network is used where it has none
  * (itself: there is no other), and whether chroma is enlarged without luma as a guide, which takes
  * as long as a quarter of the fast tier's network. */
