@@ -132,6 +132,7 @@ help:
 	@echo 'make deps            install what is missing for that and for make demo (Debian, Ubuntu; CONTRIBUTING.md names others)'
 	@echo 'make demo            install what is missing, build, enhance a rendered clip, print figures'
 	@echo 'make demo INPUT=F    the same on a file of yours'
+	@echo 'make data            fetch what training reads into DATA=../shared/data, or name what cannot be fetched'
 	@echo 'make readme-picture  docs/scene.jpg, which README.md shows, from the demo of this build'
 	@echo 'make test            install what is missing, build, run the tests that take minutes'
 	@echo 'make test-full       test everything: also clang, sanitisers, browsers, other CPUs, long runs'
@@ -465,6 +466,11 @@ demo: deps
 
 # The picture of README.md, of today's networks; demo.sh fails where it is another.
 README_FRAMES := 10
+.PHONY: data
+data:
+	-$(call need,git python3-pil)
+	$(Q)/usr/bin/python3 models/train/fetch.py $(or $(DATA),../shared/data)
+
 .PHONY: readme-picture
 readme-picture: deps
 	$(call need,ffmpeg)
