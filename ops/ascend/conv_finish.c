@@ -124,11 +124,11 @@ void mona_conv_load_constants(program *p, const tile *t)
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
-/* L0C -> a buffer laid out like t. scale: those of a part's lane blocks, `stride` bytes apart;
- * stride 0: all lane blocks have the same. */
+/* L0C -> a buffer laid out like t. scale: those of the lane blocks of the first part, `stride` bytes
+ * apart, `next` bytes from those of the next part; 0: all have the same. */
 typedef struct drained {
     ac_address to, scale;
-    uint32_t stride;
+    uint32_t stride, next;
     ac_drain kind;
     bool residual, relu;
 } drained;
@@ -166,42 +166,37 @@ static void drain_lanes(const program *p, const tile *t, uint32_t part, uint32_t
           (ac_copy){.bursts = t->m1 % piece ? 1 : 0, .blocks = (uint16_t)(t->m1 % piece)});
 }
 
-static void drain_pieces(const program *p, const tile *t, uint32_t part, const drained *d)
+static void drain_pieces(const program *p, const tile *t, drained d)
 {
-    if (p->cuts == 1 && !d->stride) {
-        drain_parts(p, t, part, 1, d);
-        return;
-    }
-    for (uint32_t j = 0; j < p->k->width; j++)
-        drain_lanes(p, t, part, j, d);
+    const bool alike = p->cuts == 1 && !d.stride;
+    if (alike && !d.next)
+        drain_parts(p, t, t->first, t->end - t->first, &d);
+    else
+        for (uint32_t part = t->first; part < t->end; part++, d.scale += d.next)
+            if (alike)
+                drain_parts(p, t, part, 1, &d);
+            else
+                for (uint32_t j = 0; j < p->k->width; j++)
+                    drain_lanes(p, t, part, j, &d);
 }
 
 /* Drains the tile's sums and residuals to UB. Its half of L0C is free then. */
 static void drain_tile(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;
-    if (p->cuts == 1 && !e->scale)
-        drain_parts(p, t, t->first, t->end - t->first,
-                    &(drained){.to = p->ub.t,
-                               .scale = AC_NOWHERE,
-                               .kind = AC_DRAIN_F32_F16,
-                               .relu = e->activation == MONA_ACT_RELU});
-    for (uint32_t part = t->first; part < t->end; part++) {
-        if (p->cuts > 1 || e->scale)
-            drain_pieces(
-                p, t, part,
-                &(drained){.to = p->ub.t,
-                           .scale = e->scale ? p->ub.scale + lanes_at(p, part, 0) : AC_NOWHERE,
+    drain_pieces(p, t,
+                 (drained){.to = p->ub.t,
+                           .scale = e->scale ? p->ub.scale + lanes_at(p, t->first, 0) : AC_NOWHERE,
                            .stride = e->scale && !p->k->one_pattern ? VECTOR : 0,
+                           .next = e->scale ? p->k->width * VECTOR : 0,
                            .kind = e->scale ? AC_DRAIN_S32_F16_DEQ : AC_DRAIN_F32_F16,
                            .relu = e->activation == MONA_ACT_RELU});
-        if (has_residual_lanes(p))
-            drain_pieces(p, t, part,
-                         &(drained){.to = p->ub.residual,
-                                    .scale = p->ub.residual_scale,
-                                    .kind = AC_DRAIN_S32_F16_DEQ,
-                                    .residual = true});
-    }
+    if (has_residual_lanes(p))
+        drain_pieces(p, t,
+                     (drained){.to = p->ub.residual,
+                               .scale = p->ub.residual_scale,
+                               .kind = AC_DRAIN_S32_F16_DEQ,
+                               .residual = true});
     if (!p->k->bias_by_vector)
         ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_M, t->slot);
     ac_emit_barrier(p->core, AC_PIPE_V);
