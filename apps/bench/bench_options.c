@@ -9,6 +9,7 @@
 #include "pipeline/job/model_source.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/cli/options.h"
+#include "pipeline/job/devices.h"
 #include "engine/mona_ascend.h"
 
 static bool read_warm_up(const char *text, long *frames)
@@ -84,6 +85,7 @@ static bool read_config(bench_request *b)
     option_computing computing = a->computing;
     if (a->report)
         computing.device = "host";
+    computing.device = devices_asked(computing.device, a->model);
     if (!options_config_set(&computing, &b->config, &b->devices))
         return false;
     return b->devices.count == 1 || a->streams || a->pipeline || a->live ||

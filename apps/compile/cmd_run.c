@@ -36,6 +36,7 @@ static bool check_options(run_job *job)
                           job->reference ? "--reference" : "--precision", job->model);
     if (!job->inputs.count || !job->outputs.count)
         return cli_misuse("expected arrays: -i IN.npy and -o OUT.npy");
+    job->computing.device = devices_asked(job->computing.device, job->model);
     return options_config(&job->computing, &job->config);
 }
 

@@ -9,6 +9,7 @@
 
 #include "engine/mona_ascend.h"
 #include "formats/compiler/program/programs.h"
+#include "pipeline/job/model_source.h"
 #include "pipeline/job/option.h"
 #include "pipeline/stages/session_binding.h"
 
@@ -165,12 +166,25 @@ static bool find_several(const char *asked, device_set *set, bool *found, pipeli
     return true;
 }
 
+static bool runs_om_alone(mona_ascend_info *info)
+{
+    return !mona_ascend_query(&mona_device_ascend_om, info) && !info->runs_programs;
+}
+
+const char *devices_asked(const char *name, const char *model)
+{
+    mona_ascend_info info;
+    return model && ends_in(model, ".om") && devices_or_host(name) &&
+                   ascend_setup(&(format_error){0}) && runs_om_alone(&info)
+               ? "ascend-om"
+               : name;
+}
+
 /* "auto" leaves a chip alone that runs no programs of mona's. */
 static void tell_other_chip(const char *asked)
 {
     mona_ascend_info info;
-    if (devices_or_host(asked) && !mona_ascend_query(&mona_device_ascend_om, &info) &&
-        !info.runs_programs)
+    if (devices_or_host(asked) && runs_om_alone(&info))
         pipeline_note(&session_binding_rules.notes,
                       "the chip is %s, which runs .om models alone; the CPU runs all others",
                       info.soc ? info.soc : "unnamed");

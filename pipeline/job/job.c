@@ -182,7 +182,7 @@ static bool read_computing(job *j, pipeline_error *error)
         return true;
     j->stage.or_host = devices_or_host(j->device);
     return (!j->threads || read_threads(j, error)) &&
-           devices_find(j->device, &j->stage.devices, error);
+           devices_find(devices_asked(j->device, j->sr), &j->stage.devices, error);
 }
 
 static bool read_input(job *j, pipeline_error *error)

@@ -159,6 +159,12 @@ same "a function that is missing" "$(missing broken "")" \
 # ---- the family: everything but mona's own programs
 for soc in Ascend310P3 Ascend310B4; do
     same "$soc: mona devices --check" "$(checked 8.5.0 soc=$soc,driver=20.2.0)" "CANN OK driver OK libraries OK chip OK video OK health OK "
+    same "$soc: mona devices lists it for .om models alone" "$(missing full soc=$soc) $(grep -c ^ascend-om "$tmp/list") $(grep -c '^ascend ' "$tmp/list")" " 1 0"
+    on full soc=$soc "$mona" run "$tmp/net.om" -i "$tmp/x.npy" -o "$tmp/$soc.npy" --raw 2> "$tmp/err"
+    same "$soc: mona run has an Ascend310's bytes" "$? $(cmp "$tmp/om.npy" "$tmp/$soc.npy" && echo equal) $(cat "$tmp/err")" "0 equal "
+    on full soc=$soc "$mona" enhance "$tmp/in.y4m" -o "$tmp/$soc.y4m" -y --stages sr --sr "$tmp/net.om" --quiet 2> "$tmp/err"
+    same "$soc: and mona enhance, where the device is auto" "$? $(cmp "$tmp/host.y4m" "$tmp/$soc.y4m" && echo equal) $(cat "$tmp/err")" "0 equal "
+    same "$soc: and mona bench" "$(on full soc=$soc "$mona" bench "$tmp/net.om" -n 1 --warmup 0 2>&1 | sed -n '1s/.*, //p')" ascend-om
     ATC_LOG=$tmp/asked ATC_TYPE=u8 on full soc=$soc env PATH="$tmp/bin:$PATH" "$mona" compile $net -o "$tmp/$soc.om" --picture --target ascend310-om --size 96x64 \
         --atc precision_mode=force_fp16 > "$tmp/log" 2>&1
     same "$soc: atc compiles for the chip that is there" "$? $(tr ' ' '\n' < "$tmp/asked" | grep -e soc_version -e precision_mode | tr '\n' ' ')" \
