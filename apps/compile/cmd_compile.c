@@ -62,8 +62,6 @@ typedef struct compile_job {
     long release; /* 0: not told */
 } compile_job;
 
-enum { DEFAULT_BITS = 10 }; /* as the option says */
-
 /* ---- options ------------------------------------------------------------------------------ */
 
 /* Planes hold the network's own numbers unless an option says otherwise. */
@@ -105,8 +103,6 @@ static bool read_types(compile_job *job)
     if (floats && o->range != 1 && !job->calibrate.count)
         return cli_misuse("--input-range: floats are the network's own numbers: expected "
                           "--picture or --input-type u8, or pictures to --calibrate");
-    if (job->bits != DEFAULT_BITS && o->input_type != MONA_U16 && o->output_type != MONA_U16)
-        return cli_misuse("--bits works only with --input-type u16 or --output-type u16");
     return true;
 }
 
@@ -186,14 +182,31 @@ static bool check_om(const compile_job *job)
 }
 
 /* Bits of its modes. */
-enum { COMPILE_AGAIN = 1 << 0, COMPILE_OM = 1 << 1, COMPILE_FP16 = 1 << 2 };
+enum {
+    COMPILE_AGAIN = 1 << 0,
+    COMPILE_OM = 1 << 1,
+    COMPILE_FP16 = 1 << 2,
+    COMPILE_INT8 = 1 << 3,
+    COMPILE_AUTO = 1 << 4,
+    COMPILE_U16 = 1 << 5,
+};
+
+static bool is_u16(const char *type)
+{
+    return type && !strcmp(type, "u16");
+}
 
 static unsigned modes_of(const compile_job *job)
 {
     const precision_request *r = &job->request;
     const bool int8 = r->precision ? r->precision != PRECISION_FP16 : job->calibrate.count != 0;
     const unsigned made = makes_om(job) ? COMPILE_OM : job->compiled ? COMPILE_AGAIN : 0;
-    return made | (int8 || r->pins.count ? 0 : COMPILE_FP16);
+    return made |
+           (int8            ? COMPILE_INT8
+            : r->pins.count ? 0
+                            : COMPILE_FP16) |
+           (r->precision == PRECISION_AUTO ? COMPILE_AUTO : 0) |
+           (is_u16(job->input_type) || is_u16(job->output_type) ? COMPILE_U16 : 0);
 }
 
 static bool check_sizes(const option_list *sizes)
@@ -229,10 +242,6 @@ static bool check_options(compile_job *job, const option_set *given)
         r->precision = job->calibrate.count ? PRECISION_INT8 : PRECISION_FP16;
     if (!job->calibrate.count && r->precision == PRECISION_AUTO)
         return cli_misuse("--precision auto needs calibration images: expected --calibrate");
-    if (r->max_drop && r->precision != PRECISION_AUTO)
-        return cli_misuse("--max-drop works only with --precision auto");
-    if (job->learn && r->precision == PRECISION_FP16)
-        return cli_misuse("--learn-rounding works only with --precision int8 or auto");
     if (job->kernels && job->calibrate.count)
         return cli_misuse("--kernels: mona has no code of them, so it cannot calibrate a network "
                           "with them: expected no --calibrate");
@@ -742,7 +751,7 @@ static const option options[] = {
 static const option_rule rules[] = {
     {"--name", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--precision", .never = COMPILE_AGAIN | COMPILE_OM},
-    {"--max-drop", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--max-drop", .never = COMPILE_AGAIN | COMPILE_OM, .only = COMPILE_AUTO},
     {"--pin", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--any-size", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--dim", .never = COMPILE_AGAIN},
@@ -758,7 +767,7 @@ static const option_rule rules[] = {
     {"--calibration", .never = COMPILE_AGAIN | COMPILE_OM | COMPILE_FP16},
     {"--tolerance", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--equalise", .never = COMPILE_AGAIN | COMPILE_OM},
-    {"--learn-rounding", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--learn-rounding", .never = COMPILE_AGAIN | COMPILE_OM, .only = COMPILE_INT8},
     {"--plain-bias", .never = COMPILE_AGAIN | COMPILE_OM, .idle = COMPILE_FP16,
      .why = "which rounds no weights"},
     {"--picture", .never = COMPILE_AGAIN},
@@ -769,7 +778,7 @@ static const option_rule rules[] = {
     {"--atc", .only = COMPILE_OM},
     {"--output-type", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--input-range", .never = COMPILE_AGAIN},
-    {"--bits", .never = COMPILE_AGAIN | COMPILE_OM},
+    {"--bits", .never = COMPILE_AGAIN | COMPILE_OM, .only = COMPILE_U16},
 };
 
 const command command_compile = {
@@ -797,7 +806,9 @@ const command command_compile = {
         "mona compile sr_x2_fast -o net.c --emit c --target armv8 --size 320x180\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
     .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
-    .modes = {"a model that is compiled already", "--target ascend310-om", "FP16 alone"},
+    .modes = {"a model that is compiled already", "--target ascend310-om", "FP16 alone",
+              "--precision int8 or auto", "--precision auto",
+              "--input-type u16 or --output-type u16"},
     .operands_min = 1,
     .operands_max = 1,
 };
