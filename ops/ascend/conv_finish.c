@@ -124,8 +124,8 @@ void mona_conv_load_constants(program *p, const tile *t)
 
 /* ---- drain ----------------------------------------------------------------------------------- */
 
-/* L0C -> a buffer laid out like t. scale: those of the lane blocks of the first part, `stride` bytes
- * apart, `next` bytes from those of the next part; 0: all have the same. */
+/* L0C -> a buffer laid out like t. scale: those of the lane blocks of the first part, `stride`
+ * bytes apart, `next` bytes from those of the next part; 0: all have the same. */
 typedef struct drained {
     ac_address to, scale;
     uint32_t stride, next;

@@ -17,8 +17,8 @@ extern const mona_device *const devices_all[];
  * is bound (session_binding.h). */
 bool devices_find(const char *name, device_set *set, pipeline_error *error);
 
-/* What to look for in place of this name: a chip that runs .om models alone does so with "auto", too,
- * where `model` is one. model: its file, or NULL. */
+/* What to look for in place of this name: a chip that runs .om models alone does so with "auto",
+ * too, where `model` is one. model: its file, or NULL. */
 const char *devices_asked(const char *name, const char *model);
 
 /* How many chips this machine has, or 1: whether they answer is another question. */
