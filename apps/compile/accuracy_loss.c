@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/accuracy_loss.h"
+#include "apps/compile/accuracy.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "apps/compile/accuracy.h"
 #include "apps/compile/sample_run.h"
 
 enum {

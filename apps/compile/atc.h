@@ -2,10 +2,10 @@
 #ifndef ATC_H
 #define ATC_H
 
-#include "apps/compile/calibration.h"
 #include <stdbool.h>
 
 #include "apps/cli/options.h"
+#include "apps/compile/calibration.h"
 #include "formats/compiler/compiler.h"
 
 /* What atc is asked for. soc: NULL: this machine's chip, else Ascend310. more: options for atc
@@ -22,5 +22,12 @@ typedef struct atc_request {
  * one line was printed. */
 bool atc_compile(const char *input, const compiler *model, const char *output,
                  const option_list *sizes, const atc_request *request);
+
+/* Runs a model of the vendor's compiler on .npy files, one for each of its inputs and outputs.
+ * Values become the tensors' types without any scale. raw: outputs keep their types, else they are
+ * float32. Batch and size, where the model leaves them open, are the first array's. False: one line
+ * was printed. */
+bool run_om(const char *path, const mona_device *device, const option_list *inputs,
+            const option_list *outputs, bool raw);
 
 #endif

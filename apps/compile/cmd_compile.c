@@ -12,7 +12,7 @@
 #include "apps/cli/commands.h"
 #include "pipeline/job/model_source.h"
 #include "apps/compile/compile_report.h"
-#include "apps/compile/emit_source.h"
+#include "apps/compile/programs.h"
 #include "formats/compiler/program/emit_c.h"
 #include "formats/file.h"
 #include "formats/mona_writer.h"
@@ -20,7 +20,6 @@
 #include "apps/compile/onnx_source.h"
 #include "apps/compile/arrays.h"
 #include "apps/compile/precision.h"
-#include "apps/compile/programs.h"
 #include "apps/cli/save.h"
 #include "apps/cli/printable.h"
 

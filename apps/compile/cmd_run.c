@@ -9,7 +9,7 @@
 #include "formats/compiler/compiler.h"
 #include "pipeline/job/model_source.h"
 #include "apps/compile/onnx_source.h"
-#include "apps/compile/run_om.h"
+#include "apps/compile/atc.h"
 #include "pipeline/job/devices.h"
 
 typedef struct run_job {

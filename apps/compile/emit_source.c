@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/emit_source.h"
+#include "apps/compile/programs.h"
 
 #include <ctype.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include "apps/compile/calibration.h"
 #include "formats/compiler/compiler.h"
-#include "apps/compile/accuracy_loss.h"
+#include "apps/compile/accuracy.h"
 #include "apps/cli/options.h"
 
 #define PRECISIONS(FIRST, NEXT)                                                                    \

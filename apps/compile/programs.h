@@ -37,4 +37,14 @@ bool programs_print_kernel(const char *name, const mona_model *model);
  * does. instructions: how many it runs. */
 void disassemble(const mona_model *model, const ac_program *program, uint64_t instructions);
 
+/* mona compile --emit c. */
+
+/* Whether `output` is NAME.c with a NAME that can begin names in C. False: one line was printed. */
+bool emit_source_check(const char *output);
+
+/* Writes NAME.c and NAME.h for frames of `size`, "WxH", or of the size that the model is fixed to
+ * if it is NULL. name: of the model, for messages. */
+bool emit_source(const char *name, const mona_model *model, const char *output, const char *target,
+                 const char *size);
+
 #endif

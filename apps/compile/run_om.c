@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/run_om.h"
+#include "apps/compile/atc.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
