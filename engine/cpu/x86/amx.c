@@ -12,9 +12,9 @@
  *
  * Pixels. A *group* is four tiles of sums: two tiles of pixels for two blocks of outputs, since a
  * tile of the source and one of weights are then used twice each, or four for one block, where
- * loading the source takes longer than multiplying. Tiles have fewer than 16 pixels where the last
- * group of a row would otherwise not be full. If it is the only one, they may overlap: 13 pixels
- * every 12 are 25 in all.
+ * loading the source takes longer than multiplying, or where they are the whole row. Tiles have
+ * fewer than 16 pixels where the last group of a row would otherwise not be full. If it is the only
+ * one, they may overlap: 13 pixels every 12 are 25 in all.
  *
  * Sums are stored to scratch memory and finished once the multiplications of the next group have
  * been issued. */
@@ -71,6 +71,14 @@ static tile_places places_of(uint32_t pixels, uint32_t tiles)
         return (tile_places){rows, (pixels - rows) / (tiles - 1)};
     rows = tile_rows(pixels, tiles);
     return (tile_places){rows, rows};
+}
+
+/* Whether the four tiles of one block are a row, for which a pair would take two groups and read its
+ * weights twice. */
+static bool is_one_group(uint32_t pixels)
+{
+    const tile_places p = places_of(pixels, GROUP_TILES);
+    return pixels > 2 * TILE_ROWS && p.distance * (GROUP_TILES - 1) + p.rows >= pixels;
 }
 
 /* Tiles 0 to 3 are sums, 4 and 5 the source's, of so many bytes a row, and 6 and 7 the weights that
@@ -231,7 +239,7 @@ INLINE void groups(const tiles *t, const uint32_t blocks, const bool is_signed, 
     finish(t, blocks, before, x);
 }
 
-static void tiles_run(const job *j, uint32_t blocks, int32_t start[2][AC_FRACTAL])
+static void tiles_run(const job *j, uint32_t blocks, int32_t (*start)[AC_FRACTAL])
 {
     const ac_conv *c = j->conv;
     const bool is_signed = c->source_type == MONA_S8;
@@ -275,7 +283,12 @@ static void run_blocks(job *j, uint32_t blocks)
     for (uint32_t b = 0; b < blocks; b++)
         _mm512_store_si512(
             start[b], _mm512_add_epi32(_mm512_loadu_si512(bias + (size_t)b * AC_FRACTAL), magic));
-    tiles_run(j, blocks, start);
+    const uint32_t together = is_one_group(j->pixels) ? 1 : blocks;
+    tiles_run(j, together, start);
+    if (together < blocks) {
+        next_block(j);
+        tiles_run(j, 1, start + 1);
+    }
 }
 
 /* Whether tiles compute the row, and in less time. */
