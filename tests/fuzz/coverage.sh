@@ -17,11 +17,11 @@ for target; do
     for folder in "tests/fuzz/corpus/$target" "$BUILD/fuzz/corpus/$target"; do [ ! -d "$folder" ] || folders="$folders $folder"; done
     case $target in onnx | tensor | external | int8) folders="$folders tests/conformance" ;; esac
     # shellcheck disable=SC2086
-    LLVM_PROFILE_FILE="$traces/$target" timeout "${SECONDS_EACH:-600}" "$program" $folders > "$traces/log" 2>&1 || echo "$target: $(tail -n 1 "$traces/log")"
+    LLVM_PROFILE_FILE="$traces/$target" timeout "${SECONDS_EACH:-600}" "$program" $folders > "$BUILD/coverage/log" 2>&1 || echo "$target: $(tail -n 1 "$BUILD/coverage/log")"
     programs="$programs -object $program"
 done
 tool() { command -v "$1" "$1-14" | head -n 1; }
-"$(tool llvm-profdata)" merge -sparse "$traces"/[a-z]* -o "$traces/all.profdata" 2> "$traces/merged" || { cat "$traces/merged"; exit 1; }
+"$(tool llvm-profdata)" merge -sparse "$traces"/[a-z]* -o "$traces/all.profdata" 2> "$BUILD/coverage/log" || { cat "$BUILD/coverage/log"; exit 1; }
 # shellcheck disable=SC2086
 "$(tool llvm-cov)" export -summary-only -instr-profile "$traces/all.profdata" ${programs# -object } > "$traces/summary.json" || exit 1
 /usr/bin/python3 - "$traces/summary.json" <<'END'

@@ -126,6 +126,11 @@ done
 
 late=$(($(grep -vc '^memory' "$tmp/trace") * 3 / 5)) # commands, after which frames are under way
 
+# A program of another format is refused before a fuzz target reaches what reads programs.
+for seed in tests/fuzz/corpus/mona/program*.mona; do
+    succeeds "the program of ${seed##*/} can be opened" "$mona" inspect "$seed" --kernel
+done
+
 # ---- what is missing
 refused "no library" "libascendcl.so was not found: install CANN" missing "" --device ascend
 same "a run without a chip says nothing of it" "$("$mona" enhance "$tmp/in.y4m" -o "$tmp/out.y4m" -y --quiet 2>&1)$?" 0

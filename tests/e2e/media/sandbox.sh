@@ -3,6 +3,7 @@
 # A decoder that a file has taken over gets nowhere: what it tries without walls (--no-sandbox), and succeeds with, is refused
 # with them.
 . tests/tap.inc
+CC=${CC:-cc}
 [ -z "$SANITIZE" ] || { skip "sanitisers take no library that is loaded before theirs"; exit 0; }
 
 has=$("$mona" devices 2>&1 > /dev/null | sed -n 's/^sandbox of commands that read files: //p')
