@@ -38,12 +38,19 @@ class Chain(ctypes.Structure):
                [(name, ctypes.c_void_p) for name in ("d_kernels", "d_biases", "peaks")]
 
 
+def has_avx512():
+    try:
+        with open("/proc/cpuinfo") as f:
+            return "avx512_bf16" in f.read()
+    except OSError:
+        return False
+
+
 @functools.cache
 def library():
     """avx512/ compiled."""
-    with open("/proc/cpuinfo") as f:
-        if "avx512_bf16" not in f.read():
-            raise SystemExit("expected a processor with AVX-512 BF16; others train with --trainer torch")
+    if not has_avx512():
+        raise SystemExit("expected a processor with AVX-512 BF16; others train with --trainer torch")
     text = b"".join(open(path, "rb").read() for path in SOURCES) + repr(FLAGS).encode()
     path = os.path.join(data.ROOT, "build", f"chain-{hashlib.sha256(text).hexdigest()[:16]}.so")
     if not os.path.exists(path):

@@ -3,6 +3,7 @@
 """Train one of mona's nets on one core or on a GPU, as recipes/NAME.json says.
 
   train.py sr_x2_fast
+  train.py sr_x2_fast --dry-run
 
 Writes to --out: NAME.pt (checkpoint; the same command continues from it), NAME.npz (averaged,
 collapsed weights and feature ranges; the input of export.py and evaluate.py), NAME.log and NAME.png
@@ -30,6 +31,7 @@ those of luma; compressed, of a denoiser for video, the share of film in a batch
 the share of noise that is independent from sample to sample (noise.WHITE, if it does not say).
 """
 import argparse
+import functools
 import json
 import os
 import subprocess
@@ -46,6 +48,7 @@ import data
 import losses
 import nets
 import noise
+import rendered
 import store
 import training
 
@@ -53,6 +56,7 @@ import training
 WARM_UP = 500  # steps over which the rate rises
 STEEPEST = 10.0  # gradient
 SIDE = 64  # of held-out patches
+DRY_STEPS = 20
 EVERY = 2000  # steps: what is held out is measured, and the run saved
 
 
@@ -65,6 +69,9 @@ def arguments():
     p.add_argument("--minutes", type=float, help="as many steps as fit into so many of a GPU, in the recipe's "
                    "proportions; the recipe that was followed is written to NAME.json")
     p.add_argument("--trainer", choices=[*losses.TRAINERS, "cuda"], help="instead of the recipe's")
+    p.add_argument("--dry-run", action="store_true", help=f"only try whether this machine can: all phases, each in {DRY_STEPS} "
+                   "steps or a minute, on a few drawn pictures, by torch where the recipe's trainer cannot run; "
+                   "writes to OUT/dry")
     return p.parse_args()
 
 
@@ -261,7 +268,7 @@ class Run(training.Run):
 def made_with(trainer):
     """What the result depends on beside the recipe."""
     commit = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude", "*"], cwd=data.HERE,
-                            stdout=subprocess.PIPE, text=True).stdout.strip()
+                            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True).stdout.strip()
     how = {"avx512": losses.version, "cuda": cuda.version}.get(trainer, lambda: trainer)()
     return f"commit {commit or 'unknown'}, trainer {how}, torch {torch.__version__}, numpy {np.__version__}"
 
@@ -307,10 +314,32 @@ def drawn(spec, images, phase, patch):
             phase.get("white", noise.WHITE))
 
 
+def load_dry(spec, phases):
+    """As load, of drawn pictures alone, whatever the network is for: what is tried is the machine."""
+    pair = data.clean_planes if spec.task == "denoise" else functools.partial(data.sr_pair, scale=spec.scale)
+    made = [pair(data.to8(rendered.picture(np.random.default_rng(n)))) for n in range(4)]
+    films = [(np.concatenate([low, low[:1] % 8]), high) for low, high in made] if spec.task == "denoise" else made
+    kinds = {kind for phase in phases for kind in phase["shares"]}
+    return [(kind, one) for kind in sorted(kinds) for one in (films if kind.endswith("film") else made)], films if spec.video else made
+
+
+def make_dry(a, recipe):
+    a.out = os.path.join(a.out, "dry")
+    for phase in recipe["phases"]:
+        phase["steps"] = min(steps_of(phase), DRY_STEPS)
+        phase.pop("until", None)
+    if os.path.exists(os.path.join(a.out, a.name + ".pt")):
+        os.remove(os.path.join(a.out, a.name + ".pt"))
+    can = {"cuda": torch.cuda.is_available, "avx512": losses.has_avx512, "torch": lambda: True}[recipe["trainer"]]
+    a.trainer = a.trainer or (recipe["trainer"] if can() else "torch")
+
+
 def main():
     started = time.time()
     a = arguments()
     recipe = read_recipe(a.name)
+    if a.dry_run:
+        make_dry(a, recipe)
     trainer = a.trainer or recipe["trainer"]
     torch.set_num_threads(1)
     torch.set_flush_denormal(True)
@@ -325,7 +354,7 @@ def main():
             raise SystemExit(f"{trainer}: expected quant_from 0 in a phase with ceilings; torch cuts in float, too")
     if trainer == "cuda":
         cuda.prepare()
-    images, held_out = load(spec, a, recipe)
+    images, held_out = load_dry(spec, recipe["phases"]) if a.dry_run else load(spec, a, recipe)
     run = Run(a.name, recipe, trainer)
     calibration = [x.to(run.device()) for x in fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))]
     if os.path.exists(base + ".pt"):
@@ -336,6 +365,8 @@ def main():
     while run.step < run.steps:
         run.net.train()
         run.train_step(images)
+        if a.dry_run and time.time() - started > 60 * (1 + run.phases.index(run.drawing)):
+            run.drawing["until"] = run.step - sum(steps_of(p) for p in run.phases[:run.phases.index(run.drawing)])
         if a.minutes and run.step % WARM_UP == 0 and run.step < run.steps:
             torch.cuda.synchronize()
             now = time.time()
@@ -362,6 +393,8 @@ def main():
                 plotted = time.time()
             run.total.zero_()
             told, began = run.step, time.time()
+    if a.dry_run:
+        print(f"{a.name}: {len(run.phases)} phases, {run.steps} steps by {trainer} in {time.time() - started:.0f} s")
 
 
 if __name__ == "__main__":

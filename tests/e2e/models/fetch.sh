@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Photographs for training are fetched from their sources, or named with what is needed to find them.
+# Photographs for training are fetched from their sources, or named with what is needed to find them; all phases of a
+# training run without any.
 . tests/tap.inc
 
 if ! /usr/bin/python3 -c 'import PIL' 2> /dev/null || ! git --version > "$tmp/log" 2>&1; then
@@ -48,3 +49,13 @@ sed -n 's|^photos2\{0,1\}/\(.*\)_[0-9]\.webp.*|\1|p' $train/windows.tsv | sort -
 at_least "photographs in CREDITS.md" "$(wc -l < "$tmp/listed")" 342
 nothing "each has a window" "$(comm -23 "$tmp/listed" "$tmp/windows" | head -n 3)"
 nothing "what is for tests alone is not fetched" "$(grep texture/ $train/windows.tsv)"
+
+# ---- a training without pictures -------------------------------------------------------------------
+if full && /usr/bin/python3 -c 'import torch, matplotlib' 2> /dev/null; then
+    for name in sr_x2_fast denoise_fast_video; do
+        $train/train.py $name --dry-run --trainer torch --data "$tmp/nowhere" --out "$tmp/out" > "$tmp/said" 2>&1
+        phases=$(grep -c '"steps"' $train/recipes/$name.json)
+        same "all phases of $name" "$(grep -c "^$name: $phases phases, [0-9]* steps by torch" "$tmp/said")" 1
+        succeeds "it writes weights" test -s "$tmp/out/dry/$name.npz"
+    done
+fi
