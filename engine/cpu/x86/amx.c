@@ -73,8 +73,8 @@ static tile_places places_of(uint32_t pixels, uint32_t tiles)
     return (tile_places){rows, rows};
 }
 
-/* Whether the four tiles of one block are a row, for which a pair would take two groups and read its
- * weights twice. */
+/* Whether the four tiles of one block are a row, for which a pair would take two groups and read
+ * its weights twice. */
 static bool is_one_group(uint32_t pixels)
 {
     const tile_places p = places_of(pixels, GROUP_TILES);
