@@ -12,7 +12,7 @@
 #include "engine/cpu/arm/mve_vector.h"
 
 enum {
-    TILE = 39, /* see arm_conv.h */
+    TILE = 39, /* see vector_conv.h */
     LAST_TILE = 1,
     SCATTER_PIXELS = 39,
     PIXELS = 3,
@@ -21,7 +21,7 @@ enum {
     VECTOR = 4, /* steps in a vector */
 };
 
-#include "engine/cpu/arm/arm_conv.h"
+#include "engine/cpu/c/vector_conv.h"
 #include "engine/cpu/c/vector_elementwise.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"

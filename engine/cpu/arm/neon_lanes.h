@@ -13,7 +13,7 @@
 
 enum { TILE = 40, LAST_TILE = 10, SCATTER_PIXELS = 80 };
 
-#include "engine/cpu/arm/arm_conv.h"
+#include "engine/cpu/c/vector_conv.h"
 
 _Static_assert(sizeof(scratch) <= AC_SCRATCH_NEON, "it fits");
 

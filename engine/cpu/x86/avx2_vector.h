@@ -185,7 +185,7 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
     _mm_storeu_si128((__m128i *)(p + 16), _mm256_cvtps_ph(c.h, ROUND));
 }
 
-#include "engine/cpu/x86/rounding.h"
+#include "engine/cpu/c/fused_rounding.h"
 
 /* vpshufb looks up 16 entries and gives 0 for indices with bit 7 set: adding 0x70 with saturation
  * sets it in all bytes that are not 0 to 15. */

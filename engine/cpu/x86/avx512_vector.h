@@ -165,7 +165,7 @@ INLINE void vf_to_four(uint8_t *p, const vf v[4], bool is_signed)
     _mm512_storeu_si512(p, four_to_bytes(q, is_signed));
 }
 
-#include "engine/cpu/x86/rounding.h"
+#include "engine/cpu/c/fused_rounding.h"
 
 /* Pairs of entries 2 i and 2 i + 1 for 32 i's, of which vpermi2w reads six bits. upper: those of i
  * >= 64. */

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolution row programs on Arm: everything around the arithmetic. Each instruction set includes
- * this file once, after a vector type and
+/* Convolution row programs of Arm and RISC-V: everything around the arithmetic. Each instruction
+ * set includes this file once, after a vector type and
  *
  *   TILE            pixels whose accumulators go to the epilogue together, through memory
  *   LAST_TILE       what pixels of a row's last tile are a multiple of, so that its register
  *                   blocks are full
  *   SCATTER_PIXELS  pixels computed before they are scattered: whole tiles
  *
- * and then defines add_sums(), begin_tiles() and conv_tile().
+ *   BYTES_AS_THEY_ARE   defined if U8 sources are multiplied as unsigned bytes
+ *
+ * and then defines begin_tiles(), conv_tile() and, unless BYTES_AS_THEY_ARE, add_sums().
  *
  * A row is computed in tiles of pixels, and a tile in register blocks. The last tile is as short as
  * LAST_TILE allows. If it is longer than what is left, or a tile not a multiple of the block, it is
  * moved back to end at the last pixel. Some pixels are then computed twice, with one result. */
-#ifndef AC_ARM_CONV_H
-#define AC_ARM_CONV_H
+#ifndef AC_VECTOR_CONV_H
+#define AC_VECTOR_CONV_H
 
 #include "engine/cpu/c/scatter.h"
 #include "engine/cpu/c/vector_epilogue.h"
@@ -107,6 +109,12 @@ static void finish_tile(const job *j, uint32_t x, uint32_t count, const int32_t 
 
 /* ---- jobs ----------------------------------------------------------------------------------- */
 
+#ifdef BYTES_AS_THEY_ARE
+static void offset_start(job *j, int32_t start[AC_FRACTAL])
+{
+    (void)j, (void)start;
+}
+#else
 /* INT8 is multiplied as signed bytes. U8 sources are offset when they are loaded: s = u - 128,
  * whose bits are u ^ 0x80. As sum(u * w) = sum(s * w) + 128 * sum(w), the accumulators start at
  * bias + 128 * sum(w), with the weights w of the output. This is exact: s32 arithmetic is modulo
@@ -125,6 +133,7 @@ static void offset_start(job *j, int32_t start[AC_FRACTAL])
     add_sums(start, j->start, j->weights, ac_block_steps(j->conv, j->n));
     j->start = start;
 }
+#endif
 
 /* Prepares block n of outputs, whose results go to out. start: room for what the accumulators start
  * at. */
