@@ -48,7 +48,7 @@ EMBED_PACKAGES := python3-torch $(GST_PACKAGES) nginx libnginx-mod-rtmp
 JUDGE_PACKAGES := pngcheck gifsicle libimage-exiftool-perl imagemagick python3-pil libtiff-tools prometheus python3-onnx \
                   gstreamer1.0-libav mkvtoolnix minisign
 # For the tests on other CPUs, which are skipped without them.
-CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
+CROSS_PACKAGES := gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user-static qemu-system-arm qemu-system-misc gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf gcc-riscv64-linux-gnu libc6-dev-riscv64-cross clang-19 libc6-dev-i386 lib32gcc-$(shell gcc -dumpversion 2>/dev/null | cut -d. -f1)-dev
 CROSS_CC := aarch64-linux-gnu-gcc
 ARMV7_CC := arm-linux-gnueabihf-gcc -mcpu=cortex-a7 -mfpu=neon-vfpv4
 
@@ -86,7 +86,7 @@ MACROS := $(shell $(CC) -dM -E -xc /dev/null 2>/dev/null | cut -d' ' -f2)
 PORT := $(if $(filter __unix__,$(MACROS)),posix posix_pool,none)
 THREADS := $(if $(filter posix,$(PORT)),-pthread)
 # What reads files is hardened, unless the caller's flags say how. The engine, which calls no libc, cannot be.
-takes = $(shell $(CC) -Werror $(1) -E -xc /dev/null > /dev/null 2>&1 && echo $(1))
+takes = $(shell $(CC) -Werror $(1) -S -o /dev/null -xc /dev/null > /dev/null 2>&1 && echo $(1))
 # Jumps and returns go only where the program has a mark for them, on CPUs that look (CET, BTI): in the engine, too.
 MARKED := $(if $(SANITIZE)$(filter none,$(PORT)),,$(foreach f,-fcf-protection=full -mbranch-protection=standard,$(call takes,$(f))))
 BASE += $(MARKED)
@@ -107,6 +107,8 @@ else ifneq ($(filter __ARM_NEON,$(MACROS)),)
 RUN_SRC += $(filter-out %_dotprod.c,$(wildcard engine/cpu/arm/neon*.c))
 else ifneq ($(filter __ARM_FEATURE_DSP,$(MACROS)),)
 RUN_SRC += engine/cpu/arm/dsp.c
+else ifeq ($(ARCH),riscv64)
+RUN_SRC += $(wildcard engine/cpu/riscv/*.c)
 endif
 ASCEND_SRC := $(wildcard engine/ascend/*.c) engine/port/posix_library.c
 FORMATS_SRC := $(wildcard formats/*.c formats/*/*.c formats/*/*/*.c)
@@ -121,7 +123,7 @@ FORMATS_OBJ := $(call obj,$(FORMATS_SRC)) $(BUILD)/gen/onnx.pb-c.o
 PIPELINE_OBJ := $(call obj,$(PIPELINE_SRC))
 APP_OBJ := $(call obj,$(APP_SRC)) $(BUILD)/models/embedded.o
 
-.PHONY: all check-acl-headers check-kernel-headers check-csim check-tik demo test test-full check fuzz check-aarch64 check-armv7 check-cpus check-trixie bench-gate bench-peers bench-published deps gstreamer-deps test-deps test-full-deps install uninstall dist clean help
+.PHONY: all check-acl-headers check-kernel-headers check-csim check-tik demo test test-full check fuzz check-aarch64 check-armv7 check-rvv check-cpus check-trixie bench-gate bench-peers bench-published deps gstreamer-deps test-deps test-full-deps install uninstall dist clean help
 .DELETE_ON_ERROR:
 .SECONDARY:
 
@@ -142,6 +144,7 @@ help:
 	@echo 'make engine-only     $(BUILD)/engine-only/mona, without video, for boards that only infer'
 	@echo 'make check-aarch64   only the tests of the kernels for ARMv8-A, emulated'
 	@echo 'make check-armv7     the same for ARMv7-A with NEON'
+	@echo 'make check-rvv       kernels for RISC-V with vectors, emulated'
 	@echo 'make check-trixie    build without a warning and test in a bare Debian 13 that debootstrap makes (root)'
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make fuzz-valgrind   run the readers of pictures in valgrind, CHANGES=400 of each file'
@@ -239,9 +242,10 @@ ifeq ($(ARCH),arm)
 $(call obj,$(wildcard engine/cpu/arm/neon*.c)): ENGINE_CFLAGS += $(call takes,-mfp16-format=ieee)
 endif
 $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
+$(BUILD)/engine/cpu/riscv/rvv.o: ENGINE_CFLAGS += $(call takes,-march=rv64gcv)
 # What is not a kernel for one instruction set is nearly as fast at a third of the size.
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
-$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
+$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c engine/cpu/riscv/% ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
 # Nothing reads the flags of floating-point exceptions; without them GCC makes vectors of selections.
 $(BUILD)/ops/arrays/real.o: OPTIMISE += $(call takes,-fno-trapping-math)
@@ -644,6 +648,19 @@ check-armv7: $(addprefix $(BUILD)/,mona firmware operators classifiers)
 	    $(MAKE) --no-print-directory CC='$(ARMV7_CC)' BUILD=$(BUILD)/armv7 LDFLAGS=-static SANITIZE= PKG_CFLAGS= \
 	        $(BUILD)/armv7/firmware $(BUILD)/armv7/tests/checkops && \
 	    BUILD=$(BUILD) SCRIPTS='tests/armv7.sh tests/e2e/engine/emitted.sh' CROSS=armv7 CC='$(ARMV7_CC)' sh tests/run.sh armv7 emitted; \
+	fi
+
+# The same for RV64GC with the vector extension, in registers of three lengths. GNU ld 2.40 does not know all that clang 19
+# writes of its debugging information.
+RVV_CC := $(firstword $(foreach c,clang-19 clang-18 clang-17,$(if $(shell command -v $c),$c)) clang) --target=riscv64-linux-gnu
+check-rvv:
+	$(Q)if ! $(RVV_CC) -march=rv64gcv -include riscv_vector.h -E -xc /dev/null > /dev/null 2>&1 || \
+	    ! command -v riscv64-linux-gnu-gcc > /dev/null || ! command -v qemu-riscv64-static > /dev/null; then \
+	    echo '# skip: no clang 17 or later, no riscv64-linux-gnu-gcc or no qemu-riscv64-static'; echo '0 passed, 0 failed, 1 skipped'; \
+	else \
+	    $(MAKE) --no-print-directory CC='$(RVV_CC)' AR=riscv64-linux-gnu-ar BUILD=$(BUILD)/rvv CFLAGS='-g0 -Wno-pass-failed' \
+	        LDFLAGS=-static SANITIZE= PKG_CFLAGS= $(BUILD)/rvv/tests/checkops && \
+	    BUILD=$(BUILD) SCRIPTS=tests/rvv.sh sh tests/run.sh rvv; \
 	fi
 
 # This build on emulated CPUs that lack instructions of this one.

@@ -37,6 +37,7 @@ check "gcc" check CC=gcc BUILD=build TIER=full
 check "clang with sanitisers" check CC=clang BUILD=build/clang SANITIZE=1 TIER=full CFLAGS="-O1 -Wno-pass-failed"
 check "aarch64 under qemu" check-aarch64 CC=gcc BUILD=build
 check "ARMv7-A under qemu" check-armv7 CC=gcc BUILD=build
+check "RISC-V with vectors under qemu" check-rvv CC=gcc BUILD=build
 check "older x86 CPUs under qemu" check-cpus CC=gcc BUILD=build
 check "bare Debian 13" check-trixie
 

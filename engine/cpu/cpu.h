@@ -144,8 +144,8 @@ typedef struct ac_conv_row {
 
 typedef ac_conv_row ac_depthwise_row; /* conv->depthwise; output: channel blocks of 16 */
 
-/* ac_isa.conv_scratch of the NEON kernels, of those for Arm's controllers, of all others, and of
- * those with tiles: what they would otherwise keep on the stack, which may be small. */
+/* ac_isa.conv_scratch of the NEON kernels, of those for controllers, of all others, and of those
+ * with tiles: what they would otherwise keep on the stack, which may be small. */
 enum {
     AC_SCRATCH_NEON = 10 * 1024,
     AC_SCRATCH_M = 16 * 1024,
@@ -294,6 +294,14 @@ typedef struct ac_isa {
     void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;
 
+/* Whether there are kernels with RISC-V's vectors. rvv_vector.h needs clang, from 17 on. On Linux the
+ * port asks whether the CPU has vectors; else all is compiled for them, or the kernels alone are and
+ * MONA_RVV says so. */
+#if defined(__riscv) && __riscv_xlen == 64 && defined(__clang__) && __clang_major__ >= 17 &&       \
+    (defined(__linux__) || defined(__riscv_v) || defined(MONA_RVV))
+#define AC_RVV
+#endif
+
 extern const ac_isa ac_isa_c;
 #if defined(__x86_64__)
 extern const ac_isa ac_isa_avx2;
@@ -309,6 +317,8 @@ extern const ac_isa ac_isa_mve;
 extern const ac_isa ac_isa_neon;
 #elif defined(__ARM_FEATURE_DSP)
 extern const ac_isa ac_isa_dsp;
+#elif defined(AC_RVV)
+extern const ac_isa ac_isa_rvv;
 #endif
 
 #endif

@@ -19,6 +19,9 @@ uint32_t mona_port_cpu_features(void)
 #ifdef __ARM_FEATURE_DSP
     features |= MONA_CPU_DSP;
 #endif
+#if defined(__riscv_v) || defined(MONA_RVV)
+    features |= MONA_CPU_RVV;
+#endif
     return features;
 }
 

@@ -20,6 +20,7 @@ enum {
     MONA_CPU_MVE = 1 << 6,         /* the vector extension of ARMv8.1-M, for integers and floats */
     MONA_CPU_SPARE_PORTS = 1 << 7, /* more vector ports than multiply-adds can use */
     MONA_CPU_AMX = 1 << 8,         /* tiles of bytes; the system lets this process use them */
+    MONA_CPU_RVV = 1 << 9,         /* RISC-V's vector extension 1.0, all of V */
 };
 uint32_t mona_port_cpu_features(void);
 unsigned mona_port_cpu_count(void); /* CPUs that this process may use, at least 1 */

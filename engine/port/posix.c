@@ -13,6 +13,8 @@
 #elif (defined(__aarch64__) || defined(__ARM_NEON)) && defined(__linux__)
 #include <asm/hwcap.h>
 #include <sys/auxv.h>
+#elif defined(__riscv) && defined(__linux__)
+#include <sys/auxv.h>
 #endif
 
 _Static_assert(sizeof(pthread_mutex_t) <= sizeof(mona_port_mutex), "mutex size");
@@ -109,6 +111,11 @@ uint32_t mona_port_cpu_features(void)
 {
     enum { NEEDED = HWCAP_NEON | HWCAP_VFPv4 };
     return (getauxval(AT_HWCAP) & NEEDED) == NEEDED ? MONA_CPU_NEON : 0;
+}
+#elif defined(__riscv) && defined(__linux__)
+uint32_t mona_port_cpu_features(void)
+{
+    return getauxval(AT_HWCAP) >> ('V' - 'A') & 1 ? MONA_CPU_RVV : 0;
 }
 #else
 uint32_t mona_port_cpu_features(void)

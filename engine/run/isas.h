@@ -28,6 +28,8 @@ static const struct {
     {&ac_isa_neon, MONA_CPU_NEON},
 #elif defined(__ARM_FEATURE_DSP)
     {&ac_isa_dsp, MONA_CPU_DSP},
+#elif defined(AC_RVV)
+    {&ac_isa_rvv, MONA_CPU_RVV},
 #endif
 };
 

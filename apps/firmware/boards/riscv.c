@@ -18,6 +18,7 @@ enum {
     TIMER_INTERRUPT = 7,
     INTERRUPTS = 1 << 3,  /* mstatus.MIE */
     FLOATS = 1 << 13,     /* mstatus.FS: initial */
+    VECTORS_ON = 1 << 9,  /* mstatus.VS: initial */
     FINISH_WELL = 0x5555, /* or, with a status above it: */
     FINISH_ILL = 0x3333,
 };
@@ -105,6 +106,9 @@ void board_wait(const volatile uint32_t *count, uint32_t seen)
 void board_start(void)
 {
     __asm__ volatile("csrs mstatus, %0" : : "r"(FLOATS) : "memory");
+#ifdef MONA_RVV
+    __asm__ volatile("csrs mstatus, %0" : : "r"(VECTORS_ON) : "memory");
+#endif
     for (uint32_t *p = bss_begin; p < bss_end; p++)
         *p = 0;
     board_mark_stack();

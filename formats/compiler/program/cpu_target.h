@@ -17,7 +17,8 @@
     OR TARGET("armv7", neon)                                                                       \
     OR TARGET("armv7e-m", dsp)                                                                     \
     OR TARGET("armv8-m", dsp)                                                                      \
-    OR TARGET("armv8.1-m", mve)
+    OR TARGET("armv8.1-m", mve)                                                                    \
+    OR TARGET("rv64gcv", rvv)
 #define CPU_TARGET_NAME(name, isa) name
 #define CPU_TARGETS CPU_TARGET_LIST(CPU_TARGET_NAME, "|")
 

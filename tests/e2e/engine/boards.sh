@@ -15,6 +15,7 @@ machine() {
     virt) echo qemu-system-aarch64 -M virt -cpu cortex-a53 ;;
     virt-dot) echo qemu-system-aarch64 -M virt -cpu max ;;
     an[345]*) echo qemu-system-arm -M "mps$([ "$1" = an547 ] && echo 3 || echo 2)-$1" ;;
+    rv64v) echo "qemu-system-riscv64 -M virt -bios none -cpu rv64,v=true,vlen=${vlen:-128},vext_spec=v1.0" ;;
     rv*) echo "qemu-system-riscv${1#rv} -M virt -bios none" ;;
     esac
 }
@@ -42,11 +43,21 @@ budget() {
         "$status $(grep -c '^ok ' "$tmp/told")" "0 $#"
 }
 
-# $1: board, $2: prefix of its tools, $3: most instructions for a multiply-add, in thousandths, $4: CPU
+# Instructions of a layer. $1: board, $2: most for a multiply-add, in thousandths
+layer() {
+    same "$1: instructions of a layer are counted" "$(emulate "$1" layer 4)" 0
+    each=$(awk '/ticks/ { printf "%d", $3 * 1e9 / $5 / 16 / $7 * 1000 + 0.5 }' "$tmp/out")
+    echo "# $1: $each thousandths of an instruction for a multiply-add of INT8 3x3 16 -> 16"
+    same "$1: at most $2 thousandths" "$([ "$each" -gt 50 ] && [ "$each" -le "$2" ] && echo yes)" yes
+}
+
+# $1: board, $2: prefix of its tools, $3: most instructions for a multiply-add, in thousandths, $4: CPU of --firmware, if it
+# knows it
 board() {
     emulator=$(machine "$1")
-    if ! command -v "${2}gcc" > /dev/null || ! command -v "${emulator%% *}" > /dev/null; then
-        skip "$1: no ${2}gcc or no ${emulator%% *}"
+    compiler=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" compiler)
+    if ! command -v "${2}gcc" > /dev/null || ! command -v "${compiler%% *}" > /dev/null || ! command -v "${emulator%% *}" > /dev/null; then
+        skip "$1: no ${2}gcc, no ${compiler%% *} or no ${emulator%% *}"
         return
     fi
     succeeds "$1: the firmware is built" make --no-print-directory -f apps/firmware/Makefile BOARD="$1" MONA="$mona" \
@@ -64,16 +75,14 @@ board() {
         "$("${2}nm" "$BUILD/boards/$1/camera.elf" | awk '{ print $NF }' | grep -E '^__')"
     same "$1: damaged models, wrong sizes and short arenas are refused" "$(emulate "$1" refusals 0)" 0
     sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
-    same "$1: instructions of a layer are counted" "$(emulate "$1" layer 4)" 0
-    each=$(awk '/ticks/ { printf "%d", $3 * 1e9 / $5 / 16 / $7 * 1000 + 0.5 }' "$tmp/out")
-    echo "# $1: $each thousandths of an instruction for a multiply-add of INT8 3x3 16 -> 16"
-    same "$1: at most $3 thousandths" "$([ "$each" -gt 50 ] && [ "$each" -le "$3" ] && echo yes)" yes
+    layer "$1" "$3"
     same "$1: a frame in slices feeds the watchdog" "$(emulate "$1" watchdog 0)" 0
     sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
     same "$1: it is that of this machine" "$(sed -n 's/^frame 0: //p' "$tmp/out")" "$(sed -n 's/^frame 0: y [0-9a-f]* //p' "$tmp/wanted")"
     same "$1: a whole frame at once does not" "$(emulate "$1" whole 0)" 4
     same "$1: updates of a model are taken or refused" "$(emulate "$1" slots 0)" 0
     sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
+    [ -n "$4" ] || return 0
     if full; then
         budget "$1" $networks
         operators "$1" "$4" "$2"
@@ -144,6 +153,13 @@ if full; then
     board an547 arm-none-eabi- 200 cortex-m55
     board rv32 riscv64-unknown-elf- 5500 rv32imafc
     board rv64 riscv64-unknown-elf- 6000 rv64gc
+    board rv64v riscv64-unknown-elf- 180 ""
+    for vlen in 256 512; do
+        [ -f "$BUILD/boards/rv64v/layer.elf" ] || continue
+        layer rv64v 180
+        same "rv64v, registers of $vlen bits: it ends well" "$(emulate rv64v camera 0)" 0
+        same "rv64v, registers of $vlen bits: frames are the same" "$(grep '^frame' "$tmp/out")" "$(cat "$tmp/wanted")"
+    done
     kernels an500 "-mcpu=cortex-m7 -mfpu=fpv5-sp-d16" 0 0x60000000 dsp
     kernels an547 -mcpu=cortex-m55 0x10000000 0x70000000 mve
 fi
