@@ -50,7 +50,7 @@ if [ -z "$SANITIZE" ]; then
             "$BUILD"/formats/compiler/*/*.o "$BUILD"/lib*.a 2> /dev/null | awk 'NF == 3 { print $3 }' | sort -u | tr '\n' '|')none)$")"
 fi
 
-allowed='stdint|stddef|stdbool|stdalign|stdatomic|limits|float|immintrin|arm_neon|arm_mve'
+allowed='stdint|stddef|stdbool|stdalign|stdatomic|limits|float|immintrin|arm_neon|arm_mve|riscv_vector'
 report "engine/ and ops/ include only their own headers and freestanding ones" \
     "$(grep -nE '^#include <' $(find engine ops -name '*.[ch]' ! -path 'engine/port/posix*.c') |
         grep -vE "<($allowed)\.h>")"
