@@ -294,9 +294,9 @@ typedef struct ac_isa {
     void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;
 
-/* Whether there are kernels with RISC-V's vectors. rvv_vector.h needs clang, from 17 on. On Linux the
- * port asks whether the CPU has vectors; else all is compiled for them, or the kernels alone are and
- * MONA_RVV says so. */
+/* Whether there are kernels with RISC-V's vectors. rvv_vector.h needs clang, from 17 on. On Linux
+ * the port asks whether the CPU has vectors; else all is compiled for them, or the kernels alone
+ * are and MONA_RVV says so. */
 #if defined(__riscv) && __riscv_xlen == 64 && defined(__clang__) && __clang_major__ >= 17 &&       \
     (defined(__linux__) || defined(__riscv_v) || defined(MONA_RVV))
 #define AC_RVV
