@@ -147,16 +147,23 @@ static AVFrame *frame_for(const AVFrame *frame, orientation turn)
     return to;
 }
 
+bool orientation_check(enum AVPixelFormat format, orientation turn, pipeline_error *error)
+{
+    const char *name = av_get_pix_fmt_name(format);
+    return !orientation_changes(turn) || orientation_takes(format, turn) ||
+           pipeline_fail(error,
+                         "frames of %s cannot be turned like that; ffmpeg -i IN -pix_fmt "
+                         "yuv420p OUT makes some that can",
+                         name ? name : "an unknown format");
+}
+
 bool orientation_turn(AVFrame *frame, orientation turn, pipeline_error *error)
 {
     const AVPixFmtDescriptor *format = av_pix_fmt_desc_get(frame->format);
     if (!orientation_changes(turn))
         return true;
-    if (!orientation_takes(frame->format, turn))
-        return pipeline_fail(error,
-                             "frames of %s cannot be turned like that; ffmpeg -i IN -pix_fmt "
-                             "yuv420p OUT makes some that can",
-                             format ? format->name : "an unknown format");
+    if (!orientation_check(frame->format, turn, error))
+        return false;
     AVFrame *to = frame_for(frame, turn);
     if (!to)
         return pipeline_fail(error, "out of memory");

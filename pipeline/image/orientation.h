@@ -54,6 +54,9 @@ void orientation_copy(orientation_pixels to, orientation_pixels from, int width,
  * only cannot take a quarter turn, nor can palettes and packed pixels that share chroma. */
 bool orientation_takes(enum AVPixelFormat format, orientation turn);
 
+/* The error, if they change and cannot. */
+bool orientation_check(enum AVPixelFormat format, orientation turn, pipeline_error *error);
+
 /* Where chroma lies afterwards. Where libav has no name for that, at the right, the nearest one. */
 enum AVChromaLocation orientation_chroma(enum AVChromaLocation location, orientation turn);
 

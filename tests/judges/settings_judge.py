@@ -380,6 +380,7 @@ def judge_way(run, option, value, beside, wanted, said=''):
     if wanted and not films and not set(option['idle'] + option['never'] + option['only']) & set(modes):
         return None  # this run has no place for what shows its effect
     base = with_input(base, wanted) + beside
+    modes = modes + option['only'] * bool(beside)  # which it makes
     if option['name'] == '--json' and '--json' in base:
         base = [b for b in base if b != '--json']
         modes = [m for m in modes if m != '--json']

@@ -711,7 +711,10 @@ static bool fields_can_wait(const input *in)
 input_result input_first(input *in, pipeline_error *error)
 {
     in->holding = in->ahead = true;
-    in->first = fields_can_wait(in) ? decode_next(in, error) : next_frame(in, error);
+    const bool waits = fields_can_wait(in);
+    in->first = waits ? decode_next(in, error) : next_frame(in, error);
+    if (waits && in->first == INPUT_FRAME && !orientation_check(in->frame->format, in->turn, error))
+        in->first = INPUT_FAILED;
     if (in->fields.mode != FIELDS_SINGLE && in->fields.whole.filters.graph) {
         const AVRational average = in->video->avg_frame_rate;
         const AVRational rate = average.num > 0 ? average : input_frame_rate(in);
