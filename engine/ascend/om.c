@@ -173,17 +173,21 @@ static void close_set(data_set *d)
     }
 }
 
+/* Descriptions and data sets lie in the host's memory: they go though the chip is lost, which keeps
+ * what it has. */
 void mona_om_close(mona_om *om)
 {
-    if (!om || !ascend_enter(om->chip))
+    if (!om)
         return;
-    for (unsigned i = 0; i < om->load_count; i++)
+    const bool reached = ascend_enter(om->chip);
+    for (unsigned i = 0; i < om->load_count && reached; i++)
         unload(&om->loads[i]);
     if (om->desc)
         ascend.aclmdlDestroyDesc(om->desc);
     for (unsigned slot = 0; slot < MONA_OM_SLOTS; slot++)
         close_set(&om->slots[slot]);
-    ascend_free(om->memory);
+    if (reached)
+        ascend_free(om->memory);
     memset(om, 0, sizeof *om);
 }
 
