@@ -26,7 +26,10 @@ if [ -z "$SANITIZE" ]; then
     for memory in 60M 90M 150M; do
         fails_clean "memory=$memory" "--limit memory is in effect" enhance -j 1 --limit memory=$memory "$tmp/large.png" -o "$tmp/x.png" --scale 4
     done
-    fails_clean "memory of codecs" "--limit memory is in effect" enhance -j 1 --limit memory=110M "$tmp/a.mkv" -o "$tmp/x.mkv" --scale 12
+    # x264 has a line of its own where it is its memory that is short.
+    "$mona" enhance -j 1 --limit memory=110M "$tmp/a.mkv" -o "$tmp/x.mkv" --scale 12 > "$tmp/log" 2>&1
+    same "memory of codecs" "$? $(grep -v '^x264' "$tmp/log" | sed 's/.*; //')" "1 --limit memory is in effect"
+    nothing "memory of codecs: nothing is left" "$(find "$tmp" -name '*.part')"
 fi
 fails_clean "time" "given up after 0.3 s, as --limit time says" "$mona" enhance -y --quiet --limit time=300ms \
     --tier best --scale 8 -j 1 "$tmp/a.mkv" -o "$tmp/x.mkv"
