@@ -27,7 +27,7 @@ if [ -z "$SANITIZE" ]; then
         fails_clean "memory=$memory" "--limit memory is in effect" enhance -j 1 --limit memory=$memory "$tmp/large.png" -o "$tmp/x.png" --scale 4
     done
     # x264 has a line of its own where it is its memory that is short.
-    "$mona" enhance -j 1 --limit memory=110M "$tmp/a.mkv" -o "$tmp/x.mkv" --scale 12 > "$tmp/log" 2>&1
+    enhance -j 1 --limit memory=110M "$tmp/a.mkv" -o "$tmp/x.mkv" --scale 12 > "$tmp/log" 2>&1
     same "memory of codecs" "$? $(grep -v '^x264' "$tmp/log" | sed 's/.*; //')" "1 --limit memory is in effect"
     nothing "memory of codecs: nothing is left" "$(find "$tmp" -name '*.part')"
 fi
