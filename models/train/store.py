@@ -9,6 +9,8 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
+import data
+
 LOT = 16  # steps whose batches are made at once
 
 
@@ -36,7 +38,6 @@ class Store:
     """Pairs (input, packed target) of data.load_training, each drawn as often as its kind's share says."""
 
     def __init__(self, pairs, block, shares, patch, device):
-        import data
         found = [(kind, pair) for kind, pair in pairs if shares.get(kind) and min(pair[0].shape[1:]) >= patch]
         self.block, self.patch, self.device = block, patch, device
         self.sizes = np.array([pair[0].shape[1:] for _, pair in found])

@@ -57,6 +57,7 @@ WARM_UP = 500  # steps over which the rate rises
 STEEPEST = 10.0  # gradient
 SIDE = 64  # of held-out patches
 DRY_STEPS = 20
+SR_ERROR = 4.0  # code values, about the RMS error to expect of an enlarged patch
 EVERY = 2000  # steps: what is held out is measured, and the run saved
 
 
@@ -89,7 +90,7 @@ def sr_batch(spec, images, count, size, rng):
     low, high = data.patches(images, spec, count, size, rng)
     if spec.jpeg:
         low = store.jpeg(torch.from_numpy(low), torch.from_numpy(store.qualities(count, rng))).numpy()
-    return low, high, np.full(len(low), 4.0)
+    return low, high, np.full(len(low), SR_ERROR)
 
 
 def add_noise(clean, rng, video, white):
@@ -232,7 +233,7 @@ class Run(training.Run):
 
         if self.trainer == "cuda" and self.spec.task == "sr" and not self.spec.video:
             held = store.Store(images, self.spec.block, phase["shares"], phase["patch"], self.device())
-            self.batches = store.batches(held, phase, self.spec.jpeg, self.seed, numbers, self.step, 255 / 4)
+            self.batches = store.batches(held, phase, self.spec.jpeg, self.seed, numbers, self.step, 255 / SR_ERROR)
             return
         patches = drawn(self.spec, images, phase, phase["patch"])
 

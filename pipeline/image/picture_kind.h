@@ -31,8 +31,8 @@ const char *picture_kind_unread(const char *path, const uint8_t *file, size_t si
 
 /* How strongly the coder of a still picture quantised it. */
 
-/* Whether the networks for compressed film suit a picture's file better than those for clean
- * pictures: a JPEG with the tables of quality 91 or less, a WebP of 75 or less. */
+/* Whether the networks for JPEG suit a picture's file better than those for clean pictures: a JPEG
+ * with the tables of quality 91 or less, a WebP of 75 or less. */
 bool picture_is_lossy(const uint8_t *file, size_t size);
 
 /* Whether libav decodes a TIFF as other readers do. */

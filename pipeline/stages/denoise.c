@@ -281,9 +281,8 @@ static frame seen_by(const denoise_pass *pass, const frame *f, unsigned plane)
  * few frames must agree; and since what is left of coded noise looks like a pattern too, film that
  * lost much to its coder is believed to have none. (Noise of 5 and 10 through x264 at CRF 18: one
  * frame alone is mistaken in 1 of 6, six frames in none.) */
-static void follow_pattern(denoiser *d, const noise_job *job)
+static void follow_pattern(denoiser *d, const noise_job *job, double odds)
 {
-    const double odds = noise_like_pattern(d->work, job->in);
     if (d->still) {
         d->pattern = odds > 0;
         return;
@@ -302,14 +301,18 @@ static float follow_noise(const noise_job *job, unsigned plane)
     noise_level seen =
         noise_measure(d->work, job->in->data[plane], job->in->stride[plane], size.width,
                       size.height, d->frame.bits, d->spacing, !plane && !job->told);
+    double evidence[NOISE_EVIDENCE];
+    const bool knows = d->spacing == 1 && (d->still || !plane) && d->work->flattest;
+    if (knows)
+        noise_collect(d->work, job->in, plane, evidence);
     if (d->spacing == 1 && !plane)
-        follow_pattern(d, job);
+        follow_pattern(d, job, knows ? noise_like_pattern(evidence) : 0);
     if (d->pattern) {
         d->strength[plane] = d->sigma[plane] = 0;
         return 0;
     }
     if (d->still && d->spacing == 1)
-        seen = noise_weigh(d->work, job->in, plane);
+        seen = knows ? noise_weigh(d->work, job->in, plane, evidence) : (noise_level){0};
     const bool compares = !plane && !d->still && d->spacing == 1;
     const bool told = compares && job->beside;
     const noise_level now = compares ? noise_change(d->work, seen, job->in, job->beside) : seen;

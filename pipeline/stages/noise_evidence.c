@@ -240,12 +240,9 @@ static noise_level weigh(const double evidence[NOISE_EVIDENCE], double third,
     return (noise_level){(float)(answer[2] * third), (float)fmin(answer[1] * third, given->most)};
 }
 
-double noise_like_pattern(const noise_work *work, const frame *f)
+double noise_like_pattern(const double evidence[NOISE_EVIDENCE])
 {
-    double evidence[NOISE_EVIDENCE], in[NOISE_EVIDENCE], first[NOISE_KNOWING], out[1];
-    if (!work->flattest)
-        return 0;
-    noise_collect(work, f, 0, evidence);
+    double in[NOISE_EVIDENCE], first[NOISE_KNOWING], out[1];
     for (unsigned i = 0; i < NOISE_EVIDENCE; i++)
         in[i] = fmin(fmax((evidence[i] - NOISE_PATTERN.mean[i]) * NOISE_PATTERN.scale[i],
                           -NOISE_PATTERN.far),
@@ -256,11 +253,10 @@ double noise_like_pattern(const noise_work *work, const frame *f)
     return out[0];
 }
 
-noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane)
+noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane,
+                        const double evidence[NOISE_EVIDENCE])
 {
-    double evidence[NOISE_EVIDENCE];
-    if (!work->flattest || (plane && follows_luma(work, f, plane)))
+    if (plane && follows_luma(work, f, plane))
         return (noise_level){0};
-    noise_collect(work, f, plane, evidence);
     return weigh(evidence, work->scale[2], plane == 0 ? &NOISE_LUMA : &NOISE_CHROMA);
 }

@@ -29,12 +29,13 @@ enum { NOISE_EVIDENCE = 34 };
 void noise_collect(const noise_work *work, const frame *f, unsigned plane,
                    double evidence[NOISE_EVIDENCE]);
 
-/* How sure it is that the finest detail of luma, which noise_measure examined, is a pattern, as a
- * logarithm of odds. */
-double noise_like_pattern(const noise_work *work, const frame *f);
+/* How sure the evidence of luma makes it that its finest detail is a pattern, as a logarithm of
+ * odds. */
+double noise_like_pattern(const double evidence[NOISE_EVIDENCE]);
 
-/* How noisy a plane is, after noise_measure with a spacing of 1. Both numbers are 0 unless it is
- * sure. Chroma whose finest detail is that of luma has none. */
-noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane);
+/* How noisy a plane is, after noise_measure with a spacing of 1, by its evidence. Both numbers are
+ * 0 unless it is sure. Chroma whose finest detail is that of luma has none. */
+noise_level noise_weigh(const noise_work *work, const frame *f, unsigned plane,
+                        const double evidence[NOISE_EVIDENCE]);
 
 #endif
