@@ -84,14 +84,15 @@ static inline float least(float x, float y)
 }
 ''',
     'to_s32': '''
-/* Rounds half to even and saturates; a NaN is 0. */
+/* Rounds half to even and saturates; a NaN is 0. In two parts, each as near_s32() wants it: the upper one is worth even
+ * numbers, and what it leaves is exact. */
 static inline int32_t to_s32(float x)
 {
     const float low = x > -0x1p31f ? x : x == x ? -0x1p31f : 0;
     const float bound = low < 0x1.fffffep30f ? low : 0x1.fffffep30f;
-    const float magic = bound < 0 ? -0x1p23f : 0x1p23f, near = bound + magic - magic;
-    const bool small = bound < 0x1p23f && bound > -0x1p23f;
-    return x >= 0x1p31f ? INT32_MAX : (int32_t)(small ? near : bound);
+    const int32_t upper = near_s32(bound * 0x1p-16f);
+    const int32_t lower = near_s32(bound - (float)upper * 0x1p16f);
+    return x >= 0x1p31f ? INT32_MAX : (int32_t)(((uint32_t)upper << 16) + (uint32_t)lower);
 }
 ''',
     'wrap': '''
@@ -239,7 +240,7 @@ class _Body:
         if n.op == 'to_s32':
             small = n.args[0].range and -2 ** 22 < n.args[0].range[0] and n.args[0].range[1] < 2 ** 22
             helper = 'near_s32' if small else 'to_s32'
-            self.helpers.add(helper)
+            self.helpers |= {helper, 'near_s32'}
             return f'{helper}({args[0]})'
         if n.op == 'to_f32':
             return f'(float){args[0]}'

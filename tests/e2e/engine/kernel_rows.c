@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A kernel's rows without an engine, for emulated CPUs: reads rows, columns and the inputs, each as
- * its raw elements, and writes the outputs. KERNEL: the object that the kernel's file defines. */
+ * its raw elements, and writes the outputs. On a board without a system these are the files `in`
+ * and `out` of the debugger's machine. KERNEL: the object that the kernel's file defines. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,3 +86,23 @@ int main(void)
         fwrite(data[i], 1, bytes[i], stdout);
     return 0;
 }
+
+#ifdef CODE
+#include <unistd.h>
+
+void initialise_monitor_handles(void);
+_Noreturn void begin(void);
+
+_Noreturn void begin(void)
+{
+    *(volatile uint32_t *)0xe000ed88 |= 0xfu << 20; /* floating point and vectors */
+    __asm__ volatile("dsb\n\tisb");
+    initialise_monitor_handles();
+    int status = !freopen("in", "rb", stdin) || !freopen("out", "wb", stdout) || main();
+    fflush(stdout);
+    _exit(status);
+}
+
+__attribute__((section(".vectors"), used)) static void (*const vectors[16])(void) = {
+    (void (*)(void))(DATA + 0x80000), begin};
+#endif

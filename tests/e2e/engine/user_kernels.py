@@ -267,11 +267,18 @@ def randoms(folder, count):
     print(made)
 
 
+RVV = 'qemu-riscv64-static -cpu rv64,v=true,vext_spec=v1.0,vlen='
+BOARD = 'qemu-system-arm -nodefaults -display none -semihosting-config enable=on,target=native -M '
+# The compiler, its flags, what runs the program. Boards without a system begin at CODE and have memory from DATA on.
 TARGETS = {
     'without vectors': ('gcc', '-O0', ''), 'AVX2 with clang': ('clang', '-O3 -mavx2 -mfma', ''),
     'AVX2': ('gcc', '-O3 -mavx2 -mfma', ''), 'AVX-512': ('gcc', '-O3 -march=native -mprefer-vector-width=512', ''),
     'NEON': ('aarch64-linux-gnu-gcc', '-O3', 'qemu-aarch64-static'),
+    'dot products': ('aarch64-linux-gnu-gcc', '-O3 -march=armv8.2-a+dotprod', 'qemu-aarch64-static'),
     'ARMv7': ('arm-linux-gnueabihf-gcc', '-O3 -march=armv7-a -mfpu=neon-vfpv4', 'qemu-arm-static'),
+    'MVE': ('arm-none-eabi-gcc', '-O3 -mcpu=cortex-m55 -mfloat-abi=hard -DCODE=0x10000000 -DDATA=0x30000000', BOARD + 'mps3-an547'),
+    'DSP': ('arm-none-eabi-gcc', '-O3 -mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard -DCODE=0 -DDATA=0x20000000', BOARD + 'mps2-an386'),
+    **{f'RVV of {n} bits': ('clang-19', '--target=riscv64-linux-gnu -O3 -march=rv64gcv', RVV + n) for n in ('128', '256')},
 }
 
 
@@ -281,11 +288,19 @@ def on_target(folder, kernel, arrays, grid, target):
     compiler, flags, runner = TARGETS[target]
     with open(os.path.join(folder, 'rows.c'), 'w', encoding='utf-8') as file:
         file.write(kernel.c())
-    program = os.path.join(folder, 'rows')
-    subprocess.run([compiler, '-std=gnu11', *flags.split(), '-ffp-contract=off', '-static', '-Iengine', f'-DKERNEL={identifier(kernel.name)}',
+    program, board = os.path.join(folder, 'rows'), 'CODE' in flags
+    flags = [*flags.split(), *(['-mthumb', '-nostartfiles', '--specs=rdimon.specs', '-Ttests/e2e/engine/kernel_rows.ld',
+                                *('-Wl,--defsym=' + f[2:] for f in flags.split() if f.startswith('-D'))] if board else ['-static'])]
+    subprocess.run([compiler, '-std=gnu11', *flags, '-ffp-contract=off', '-Iengine', f'-DKERNEL={identifier(kernel.name)}',
                     '-o', program, os.path.join(folder, 'rows.c'), 'tests/e2e/engine/kernel_rows.c'], check=True)
     given = np.array(grid, np.int32).tobytes() + b''.join(a.tobytes() for a in arrays)
-    return subprocess.run([*runner.split(), program], input=given, stdout=subprocess.PIPE, check=True).stdout
+    if not board:
+        return subprocess.run([*runner.split(), program], input=given, stdout=subprocess.PIPE, check=True).stdout
+    with open(os.path.join(folder, 'in'), 'wb') as file:
+        file.write(given)
+    subprocess.run([*runner.split(), '-kernel', 'rows'], cwd=folder, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    with open(os.path.join(folder, 'out'), 'rb') as file:
+        return file.read()
 
 
 def targets(folder, count):
@@ -306,7 +321,7 @@ def targets(folder, count):
             wanted = kernel(*arrays)
             wanted = b''.join(a.tobytes() for a in (wanted if isinstance(wanted, tuple) else (wanted,)))
             for target, (compiler, _, runner) in TARGETS.items():
-                if not shutil.which(compiler) or (runner and not shutil.which(runner)) or \
+                if not shutil.which(compiler) or (runner and not shutil.which(runner.split()[0])) or \
                         ('AVX' in target and platform.machine() != 'x86_64'):
                     continue
                 tried.add(target)
