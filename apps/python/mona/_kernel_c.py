@@ -42,6 +42,12 @@ _TOP = '''// Written by mona.kernel from %s; changes belong there.
 #else
 #define HIDE(x) (void)(x)
 #endif
+/* What is not promoted to int where there is such a type: clang computes sums of short numbers in 32 bits otherwise. */
+#if defined(__clang__) && defined(__BITINT_MAXWIDTH__)
+__extension__ typedef _BitInt(16) short_int;
+#else
+typedef int16_t short_int;
+#endif
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "floats must be computed as floats");
 '''
 
@@ -218,7 +224,7 @@ class _Body:
             return 'float' if n.type == 'f32' else 'bool'
         if _is_byte(n):
             return 'uint8_t'
-        return 'int16_t' if n.range[0] >= -32768 and n.range[1] <= 32767 else 'int32_t'
+        return 'short_int' if n.range[0] >= -32768 and n.range[1] <= 32767 else 'int32_t'
 
     def _text(self, n, args):
         if n.op == 'const':
@@ -260,6 +266,8 @@ class _Body:
         if wraps:
             self.helpers.add('wrap')
             args = [f'(uint32_t){a}' for a in args]
+        elif all(self._type(a) in ('uint8_t', 'short_int') for a in (n, *n.args)):
+            args = [f'(short_int){a}' for a in args]
         if n.op == 'abs':
             minus = f'wrap(0u - {args[0]})' if wraps else f'-{args[0]}'
             plain = args[0].replace('(uint32_t)', '', 1) if wraps else args[0]
@@ -267,7 +275,8 @@ class _Body:
         if n.op == 'shr':
             return f'{args[0]} >> {n.value}'
         if n.op == 'shl': # as a product, which negative numbers have too
-            text = f'{args[0]} << {n.value}' if wraps else f'{args[0]} * {1 << n.value}'
+            by = f'({self._type(n)}){1 << n.value}' if n.value < 8 else f'{1 << n.value}'
+            text = f'{args[0]} << {n.value}' if wraps else f'{args[0]} * {by}'
         else:
             text = f'{args[0]} {_SIGNS[n.op]} {args[1]}'
         return f'wrap({text})' if wraps else text
