@@ -14,6 +14,11 @@ typedef struct graph_reader {
     onnx_names names;
     const struct graph_reader *outer; /* of the graph around a branch; NULL: it is the model */
     const onnx_branch *branch;
+    const Onnx__ModelProto *model;
+    /* Of a function's body: the node that calls it, and the reader of that. NULL: it is none. */
+    const Onnx__FunctionProto *function;
+    const Onnx__NodeProto *call;
+    struct graph_reader *caller;
     format_error *error;
 } graph_reader;
 
@@ -46,14 +51,24 @@ static uint32_t find_value(const graph_reader *r, const char *name)
 
 /* ---- values ------------------------------------------------------------------------------- */
 
+/* What the caller of a function calls a result; NULL: this is none, or is not wanted. */
+static const char *result_name(const graph_reader *r, const char *name)
+{
+    for (size_t i = 0; r->function && i < r->function->n_output && i < r->call->n_output; i++)
+        if (!strcmp(onnx_text(r->function->output[i]), name) && onnx_text(r->call->output[i])[0])
+            return r->call->output[i];
+    return NULL;
+}
+
 static bool add_value(graph_reader *r, const char *name, uint32_t *value)
 {
     if (onnx_names_find(&r->names, name) != ONNX_NONE)
         return format_fail(r->error, "value '%s' is defined twice", name);
-    const char *copy = copy_name(r, name);
-    if (!copy)
+    const char *copy = copy_name(r, name), *outside = result_name(r, name);
+    if (!copy || (outside && !add_value(r->caller, outside, value)))
         return false;
-    *value = onnx_graph_add_value(r->g, copy);
+    if (!outside)
+        *value = onnx_graph_add_value(r->g, copy);
     if (*value == ONNX_NONE)
         return out_of_memory(r);
     return onnx_names_add(&r->names, copy, *value, r->error);
@@ -193,9 +208,31 @@ static const char *copy_text(graph_reader *r, const Onnx__AttributeProto *a)
     return text && a->s.len ? memcpy(text, a->s.data, a->s.len) : text;
 }
 
-static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *a, onnx_attribute *to)
+/* The attribute that one in a function's body refers to; itself where it refers to none. NULL: the
+ * call has none of that name. */
+static const Onnx__AttributeProto *given_attribute(const graph_reader *r,
+                                                   const Onnx__AttributeProto *a)
 {
-    to->name = copy_name(r, onnx_text(a->name));
+    while (a && onnx_text(a->ref_attr_name)[0]) {
+        const char *name = a->ref_attr_name;
+        while (r && !r->call)
+            r = r->outer;
+        a = NULL;
+        for (size_t i = 0; r && !a && i < r->call->n_attribute; i++)
+            if (!strcmp(onnx_text(r->call->attribute[i]->name), name))
+                a = r->call->attribute[i];
+        r = r ? r->caller : NULL;
+    }
+    return a;
+}
+
+static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *named, onnx_attribute *to)
+{
+    const Onnx__AttributeProto *a = given_attribute(r, named);
+    if (!a)
+        return format_fail(r->error, "expected the attribute '%.60s' where a function is called",
+                           named->ref_attr_name);
+    to->name = copy_name(r, onnx_text(named->name));
     to->kind = kind_of(a);
     const void *made = to->name;
     if (to->kind == ONNX_INTS) {
@@ -264,20 +301,37 @@ static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *nod
 
 static bool add_if(graph_reader *r, const Onnx__NodeProto *n);
 
-/* Whether a node of another domain calls a kernel; its operator gets the kernel's name. */
-static bool find_kernel(const graph_reader *r, onnx_node *node, const char *domain)
+/* The name of the kernel that a node of another domain calls; NULL: none. */
+static const char *kernel_name(const graph_reader *r, const Onnx__NodeProto *n)
 {
+    const char *domain = onnx_text(n->domain);
     const size_t length = strlen(domain);
     for (const mona_kernel *const *k = r->g->kernels; k && *k; k++) {
         const char *name = (*k)->name;
-        if (strncmp(name, domain, length) || strncmp(name + length, "::", 2) ||
-            strcmp(name + length + 2, node->op_type) != 0)
-            continue;
-        node->op_type = name;
-        return true;
+        if (!strncmp(name, domain, length) && !strncmp(name + length, "::", 2) &&
+            !strcmp(name + length + 2, onnx_text(n->op_type)))
+            return name;
     }
-    return false;
+    return NULL;
 }
+
+static bool is_own(const Onnx__NodeProto *n)
+{
+    const char *domain = onnx_text(n->domain);
+    return domain[0] && strcmp(domain, "ai.onnx");
+}
+
+/* The model's function that a node calls; NULL: none. */
+static const Onnx__FunctionProto *function_of(const Onnx__ModelProto *m, const Onnx__NodeProto *n)
+{
+    for (size_t i = 0; is_own(n) && i < m->n_functions; i++)
+        if (!strcmp(onnx_text(m->functions[i]->name), onnx_text(n->op_type)) &&
+            !strcmp(onnx_text(m->functions[i]->domain), n->domain))
+            return m->functions[i];
+    return NULL;
+}
+
+static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__FunctionProto *f);
 
 /* The node is added to the graph as soon as it owns something. */
 static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
@@ -285,10 +339,13 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
     onnx_graph *g = r->g;
     if (!strcmp(onnx_text(n->op_type), "If"))
         return add_if(r, n);
-    const char *domain = onnx_text(n->domain), *name = onnx_text(n->name);
+    const char *kernel = is_own(n) ? kernel_name(r, n) : NULL, *name = onnx_text(n->name);
+    const Onnx__FunctionProto *function = kernel ? NULL : function_of(r->model, n);
+    if (function)
+        return add_call(r, n, function);
     onnx_node *node = &g->nodes[g->node_count];
     node->name = copy_name(r, name[0] || !n->n_output ? name : onnx_text(n->output[0]));
-    node->op_type = copy_name(r, onnx_text(n->op_type));
+    node->op_type = kernel ? kernel : copy_name(r, onnx_text(n->op_type));
     node->branch = r->branch;
     node->attributes =
         blocks_alloc(&g->memory, n->n_attribute + ONNX_MORE_ATTRIBUTES, sizeof *node->attributes);
@@ -296,12 +353,11 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
         return false;
     if (!node->attributes)
         return out_of_memory(r);
-    const bool own = domain[0] && strcmp(domain, "ai.onnx");
-    if (own && !find_kernel(r, node, domain))
+    if (is_own(n) && !kernel)
         return onnx_node_fail(
             node, r->error,
             "is of the operator set '%.60s': expected ONNX's own, or a kernel of that name (%s)",
-            domain, g->kernels ? "--kernels has none" : "mona compile --kernels");
+            n->domain, g->kernels ? "--kernels has none" : "mona compile --kernels");
     g->node_count++;
     for (; node->attribute_count < n->n_attribute; node->attribute_count++)
         if (!read_attribute(r, n->attribute[node->attribute_count],
@@ -309,7 +365,7 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
             return false;
     if (!read_names(r, n, node))
         return false;
-    if (own)
+    if (kernel)
         return true;
     if (strcmp(node->op_type, "Constant"))
         return onnx_upgrade(g, node, r->error);
@@ -322,7 +378,7 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
 
 /* ---- branches ----------------------------------------------------------------------------- */
 
-enum { MAX_NESTED = 8 };
+enum { MAX_NESTED = 8, MAX_FUNCTIONS = 4096 };
 
 static const char *const branch_names[] = {"then_branch", "else_branch"};
 
@@ -334,28 +390,70 @@ static const Onnx__GraphProto *branch_of(const Onnx__NodeProto *n, const char *n
     return NULL;
 }
 
-/* How many nodes a graph becomes; more than ONNX_MAX_NODES: too many. */
-static size_t count_nodes(const Onnx__GraphProto *o, int depth)
+/* What the nodes of a graph become, with those of branches and functions; counting ends above
+ * what is supported. */
+typedef struct graph_size {
+    const Onnx__ModelProto *model;
+    size_t nodes;
+    uint64_t bytes; /* of tensors in other files, and of those in functions */
+} graph_size;
+
+static bool size_in_bounds(const graph_size *s)
 {
-    size_t count = o->n_node;
-    for (size_t i = 0; i < o->n_node && count <= ONNX_MAX_NODES; i++) {
-        const Onnx__NodeProto *n = o->node[i];
-        const bool choice = !strcmp(onnx_text(n->op_type), "If");
-        count += choice ? n->n_output : 0;
-        for (int k = 0; choice && k < 2 && count <= ONNX_MAX_NODES; k++) {
-            const Onnx__GraphProto *inner = branch_of(n, branch_names[k]);
-            count += !inner ? 0 : depth ? count_nodes(inner, depth - 1) : ONNX_MAX_NODES;
-        }
+    return s->nodes <= ONNX_MAX_NODES && s->bytes <= ONNX_MAX_EXTERNAL_BYTES;
+}
+
+static void count_nodes(graph_size *s, Onnx__NodeProto *const *nodes, size_t count, int depth,
+                        bool in_function);
+
+static void count_graph(graph_size *s, const Onnx__GraphProto *o, int depth, bool in_function)
+{
+    for (size_t i = 0; i < o->n_initializer; i++)
+        s->bytes += in_function ? protobuf_c_message_get_packed_size(&o->initializer[i]->base)
+                                : onnx_tensor_external_bytes(o->initializer[i]);
+    count_nodes(s, o->node, o->n_node, depth, in_function);
+}
+
+static void count_attribute(graph_size *s, const Onnx__AttributeProto *a, int depth,
+                            bool in_function)
+{
+    if (in_function)
+        s->bytes += protobuf_c_message_get_packed_size(&a->base);
+    if (a->t)
+        s->bytes += onnx_tensor_external_bytes(a->t);
+    if (a->g && depth)
+        count_graph(s, a->g, depth - 1, in_function);
+    else if (a->g)
+        s->nodes = ONNX_MAX_NODES + 1;
+}
+
+static void count_nodes(graph_size *s, Onnx__NodeProto *const *nodes, size_t count, int depth,
+                        bool in_function)
+{
+    s->nodes += count;
+    for (size_t i = 0; i < count && size_in_bounds(s); i++) {
+        const Onnx__NodeProto *n = nodes[i];
+        const Onnx__FunctionProto *f = function_of(s->model, n);
+        s->nodes += strcmp(onnx_text(n->op_type), "If") ? 0 : n->n_output;
+        for (size_t k = 0; k < n->n_attribute && size_in_bounds(s); k++)
+            count_attribute(s, n->attribute[k], depth, in_function);
+        if (f && depth)
+            count_nodes(s, f->node, f->n_node, depth - 1, true);
+        else if (f)
+            s->nodes = ONNX_MAX_NODES + 1;
     }
-    return count;
 }
 
 /* Adds the nodes of a branch; results: the values of its outputs. */
 static bool add_branch(graph_reader *r, const Onnx__GraphProto *o, const onnx_branch *branch,
                        uint32_t *results)
 {
-    graph_reader inner = {
-        .g = r->g, .options = r->options, .outer = r, .branch = branch, .error = r->error};
+    graph_reader inner = {.g = r->g,
+                          .options = r->options,
+                          .outer = r,
+                          .branch = branch,
+                          .model = r->model,
+                          .error = r->error};
     bool ok = true;
     for (size_t i = 0; ok && i < o->n_initializer; i++)
         ok = add_constant(&inner, o->initializer[i], onnx_text(o->initializer[i]->name));
@@ -367,6 +465,72 @@ static bool add_branch(graph_reader *r, const Onnx__GraphProto *o, const onnx_br
              format_fail(r->error, "output '%.80s' of a branch is not made by any node",
                          onnx_text(o->output[i]->name));
     }
+    onnx_names_free(&inner.names);
+    return ok;
+}
+
+/* The operator set of a function's nodes is the model's, for which they are upgraded. */
+static bool same_opset(const graph_reader *r, const Onnx__FunctionProto *f)
+{
+    for (size_t i = 0; i < f->n_opset_import; i++) {
+        const char *domain = onnx_text(f->opset_import[i]->domain);
+        if ((!domain[0] || !strcmp(domain, "ai.onnx")) &&
+            f->opset_import[i]->version != r->g->opset)
+            return format_fail(r->error,
+                               "function '%.60s' is of operator set %" PRId64 ": expected %" PRId64
+                               ", the model's",
+                               onnx_text(f->name), f->opset_import[i]->version, r->g->opset);
+    }
+    return true;
+}
+
+/* A function that passes an input on makes no value of its own. */
+static bool add_results(graph_reader *inner)
+{
+    for (size_t i = 0; i < inner->function->n_output && i < inner->call->n_output; i++) {
+        const char *name = onnx_text(inner->function->output[i]);
+        const char *outside = onnx_text(inner->call->output[i]);
+        const uint32_t value = onnx_names_find(&inner->names, name);
+        if (value == ONNX_NONE)
+            return format_fail(inner->error, "result '%.60s' of function '%.60s' is not made", name,
+                               onnx_text(inner->function->name));
+        if (!outside[0] || onnx_names_find(&inner->caller->names, outside) != ONNX_NONE)
+            continue;
+        const char *copy = copy_name(inner, outside);
+        if (!copy || !onnx_names_add(&inner->caller->names, copy, value, inner->error))
+            return false;
+    }
+    return true;
+}
+
+/* Adds the nodes of a function's body, which sees nothing but what it is given. */
+static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__FunctionProto *f)
+{
+    graph_reader inner = {.g = r->g,
+                          .options = r->options,
+                          .branch = r->branch,
+                          .model = r->model,
+                          .function = f,
+                          .call = n,
+                          .caller = r,
+                          .error = r->error};
+    bool ok = same_opset(r, f);
+    for (size_t i = 0; ok && i < f->n_input && i < n->n_input; i++) {
+        const char *name = onnx_text(n->input[i]), *copy = copy_name(r, onnx_text(f->input[i]));
+        const uint32_t value = *name ? find_value(r, name) : ONNX_NONE;
+        if (*name && value == ONNX_NONE)
+            ok = format_fail(r->error,
+                             "a call of '%.60s' reads '%.60s', which nothing before it makes",
+                             onnx_text(f->name), name);
+        else if (value != ONNX_NONE &&
+                 onnx_names_find(&inner.names, onnx_text(f->input[i])) != ONNX_NONE)
+            ok = format_fail(r->error, "value '%s' is defined twice", f->input[i]);
+        else if (value != ONNX_NONE)
+            ok = copy && onnx_names_add(&inner.names, copy, value, r->error);
+    }
+    for (size_t i = 0; ok && i < f->n_node; i++)
+        ok = add_node(&inner, f->node[i]);
+    ok = ok && add_results(&inner);
     onnx_names_free(&inner.names);
     return ok;
 }
@@ -469,31 +633,26 @@ static bool add_outputs(graph_reader *r, const Onnx__GraphProto *o)
     return g->output_count ? true : format_fail(r->error, "the model has no outputs");
 }
 
-/* A large or sparse file could stand for hundreds of tensors, so their total size is checked before
- * any is read. */
-static uint64_t external_bytes(const Onnx__GraphProto *o, int depth)
+/* A large or sparse file, or a function, could stand for hundreds of tensors, so their total size
+ * is checked before any is read. */
+static bool size_ok(graph_reader *r, size_t *nodes)
 {
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < o->n_initializer; i++)
-        bytes += onnx_tensor_external_bytes(o->initializer[i]);
-    for (size_t i = 0; i < o->n_node; i++)
-        for (size_t k = 0; k < o->node[i]->n_attribute; k++) {
-            const Onnx__AttributeProto *a = o->node[i]->attribute[k];
-            bytes += a->t ? onnx_tensor_external_bytes(a->t) : 0;
-            bytes += a->g && depth ? external_bytes(a->g, depth - 1) : 0;
-        }
-    return bytes;
-}
-
-static bool external_ok(graph_reader *r, const Onnx__GraphProto *o)
-{
-    const uint64_t bytes = external_bytes(o, MAX_NESTED);
-    if (bytes <= ONNX_MAX_EXTERNAL_BYTES)
-        return true;
-    return format_fail(r->error,
-                       "the model has %" PRIu64 " bytes of tensors in other files; at most %" PRIu64
-                       " are supported",
-                       bytes, ONNX_MAX_EXTERNAL_BYTES);
+    graph_size s = {.model = r->model};
+    if (r->model->n_functions > MAX_FUNCTIONS)
+        return format_fail(r->error, "the model has %zu functions; at most %d are supported",
+                           r->model->n_functions, MAX_FUNCTIONS);
+    count_graph(&s, r->model->graph, MAX_NESTED, false);
+    *nodes = s.nodes;
+    if (s.nodes > ONNX_MAX_NODES)
+        return format_fail(r->error,
+                           "the model has more than %d nodes, or branches and functions in %d "
+                           "others; so many are supported",
+                           ONNX_MAX_NODES, MAX_NESTED);
+    return s.bytes <= ONNX_MAX_EXTERNAL_BYTES ||
+           format_fail(r->error,
+                       "the model has %" PRIu64 " bytes of tensors in other files and in "
+                       "functions; at most %" PRIu64 " are supported",
+                       s.bytes, ONNX_MAX_EXTERNAL_BYTES);
 }
 
 static bool read_model(graph_reader *r, const Onnx__ModelProto *model)
@@ -502,14 +661,11 @@ static bool read_model(graph_reader *r, const Onnx__ModelProto *model)
     onnx_graph *g = r->g;
     if (!read_opset(r, model))
         return false;
-    const size_t nodes = count_nodes(o, MAX_NESTED);
-    if (nodes > ONNX_MAX_NODES)
-        return format_fail(r->error,
-                           "the model has %zu nodes or branches in branches; at most %d nodes are "
-                           "supported",
-                           nodes, ONNX_MAX_NODES);
+    size_t nodes = 0;
+    if (!size_ok(r, &nodes))
+        return false;
     g->name = copy_name(r, onnx_text(o->name));
-    if (!g->name || !external_ok(r, o))
+    if (!g->name)
         return false;
     g->nodes = calloc(nodes + 1, sizeof *g->nodes);
     if (!g->nodes)
@@ -529,6 +685,7 @@ bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
     *g = (onnx_graph){.kernels = options ? options->kernels : NULL};
     graph_reader r = {.g = g, .options = options ? options : &none, .error = error};
     Onnx__ModelProto *model = onnx_parse(bytes, size, error);
+    r.model = model;
     const bool ok = model && read_model(&r, model);
     onnx_release(model);
     onnx_names_free(&r.names);

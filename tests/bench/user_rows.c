@@ -46,7 +46,7 @@ static inline void store_zipped(uint8_t *p, vec low, vec high)
 #endif
 }
 
-/* ---- by hand: whole vectors, and rows that hold as many ---------------------------------------- */
+/* ---- by hand: whole vectors, and rows that hold as many ------------------------------------- */
 
 static void add(const mona_kernel_call *call)
 {
@@ -115,7 +115,7 @@ static void resize(const mona_kernel_call *call)
     }
 }
 
-/* ---- in turn ----------------------------------------------------------------------------------- */
+/* ---- in turn -------------------------------------------------------------------------------- */
 
 extern const mona_kernel mona_kernel_bench__Add, mona_kernel_bench__Clamp,
     mona_kernel_bench__DepthToSpace, mona_kernel_bench__Resize, mona_kernel_com_example__Demosaic;
@@ -227,9 +227,8 @@ static void measure_demosaic(void)
     const size_t samples = (size_t)COLUMNS * ROWS;
     uint16_t *raw = (uint16_t *)(void *)filled(2 * samples + ENDS);
     uint8_t *rgb = filled(3 * samples), *other = filled(3 * samples);
-    struct SwsContext *s =
-        sws_getContext(COLUMNS, ROWS, AV_PIX_FMT_BAYER_RGGB16LE, COLUMNS, ROWS, AV_PIX_FMT_RGB24,
-                       SWS_BILINEAR, NULL, NULL, NULL);
+    struct SwsContext *s = sws_getContext(COLUMNS, ROWS, AV_PIX_FMT_BAYER_RGGB16LE, COLUMNS, ROWS,
+                                          AV_PIX_FMT_RGB24, SWS_BILINEAR, NULL, NULL, NULL);
     double ratios[TURNS], best = 1;
     for (uint32_t turn = 0; s && turn < TURNS; turn++) {
         const double begin = seconds();

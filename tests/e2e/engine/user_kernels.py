@@ -6,6 +6,7 @@
     user_kernels.py targets FOLDER N   examples and N random ones for other CPUs, emulated
     user_kernels.py network FOLDER     one before a convolution
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
+    user_kernels.py function FOLDER    a kernel in place of a function of the model
     user_kernels.py meaning FOLDER     examples beside what numpy has for the same
     user_kernels.py errors FOLDER      what mistakes are told as
 
@@ -352,6 +353,25 @@ def before_a_network(folder):
     print('same' if (found.reshape(x.shape) == wanted).all() else 'different')
 
 
+def in_place_of_a_function(folder):
+    """A function of the model adds; the kernel of its name, which is called where there is one, multiplies."""
+    import mona
+    source = os.path.join(folder, 'scale.py')
+    with open(source, 'w', encoding='utf-8') as file:
+        file.write("from mona.kernel import kernel, rows, f32\n\n\n@kernel('com.example::Scale')\n"
+                   'def scale(x: rows(f32), *, y: rows(f32)):\n    y[0, 0] = x[0, 0] * 3.0\n')
+    scale, = load(source)
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    body = node('Add', ['a', 'a'], ['r'])
+    own = field(1, 'Scale') + field(4, 'a') + field(5, 'r') + field(7, '')[:1] + body[1:] + field(9, field(2, 17)) + \
+        field(10, 'com.example')
+    path = os.path.join(folder, 'function.onnx')
+    with open(path, 'wb') as file:
+        file.write(model(node('Scale', ['x'], ['y'], 'com.example'), {'x': x}, {'y': x}, {}) + field(25, own))
+    found = [np.asarray(net(x)) for net in (mona.Model(path), mona.Model(path, kernels=[scale]))]
+    print('same' if (found[0] == x * 2).all() and (found[1] == x * 3).all() else f'different {found}')
+
+
 MISTAKES = [ # of a body at line 6 from column 5 on: where, and words of what is told
     ('y[0, 0] = x[0, 0] * 0.5', '6:15', 'expected whole numbers, found 0.5 beside an s32 number; write f32(...)'),
     ('y[0, 0] = z', '6:15', 'expected a name that was assigned before, found z'),
@@ -407,7 +427,7 @@ def main():
         with open(folder, 'wb') as file:
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
-    {'examples': examples, 'network': before_a_network, 'meaning': meaning, 'errors': errors,
+    {'examples': examples, 'network': before_a_network, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

@@ -13,6 +13,7 @@ randoms=2
 full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
 same "a kernel before a convolution" "$(helper network "$tmp")" same
+same "a kernel in place of a function" "$(helper function "$tmp")" same
 same "mistakes are told with line and column" "$(helper errors "$tmp")" 27
 
 if full; then

@@ -217,7 +217,8 @@ static void other_files_have_a_total_limit(void **state)
     const clock_t begin = clock();
     assert_string_equal(refusal_of(external_model(500, 1024), folder), "");
     expect(refusal_of(external_model(500, 1 << 26), folder),
-           "134217728000 bytes of tensors in other files; at most 2147483648 are supported");
+           "134217728000 bytes of tensors in other files and in functions; at most 2147483648 are "
+           "supported");
     expect(refusal_of(external_model(3, 1 << 28), folder), "3221225472 bytes");
     onnx_builder *wrong = external_model(1, 1024);
     wrong->graph.initializer[0]->external_data[0]->key = ob_text(wrong, "offset");

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Functions of a model: a node that calls one becomes the nodes of its body. A kernel of that name
+ * would be called instead (user_kernels.sh). */
+#include "tests/unit/onnx_check.h"
+
+enum { MOST_FUNCTIONS = 8 };
+
+/* A function of the domain "own" from "a" to "r" whose nodes are those of `body`; both live as long
+ * as b. */
+static Onnx__FunctionProto *add_function(onnx_builder *b, const char *name, onnx_builder *body)
+{
+    Onnx__FunctionProto *f = ob_alloc(b, sizeof *f);
+    onnx__function_proto__init(f);
+    f->name = ob_text(b, name);
+    f->domain = ob_text(b, "own");
+    f->input = ob_names(b, "a", &f->n_input);
+    f->output = ob_names(b, "r", &f->n_output);
+    f->node = body->nodes;
+    f->n_node = body->graph.n_node;
+    if (!b->model.functions)
+        b->model.functions = ob_alloc(b, MOST_FUNCTIONS * sizeof *b->model.functions);
+    b->model.functions[b->model.n_functions++] = f;
+    return f;
+}
+
+static Onnx__NodeProto *call(onnx_builder *b, const char *name, const char *inputs,
+                             const char *outputs)
+{
+    Onnx__NodeProto *n = ob_node(b, name, inputs, outputs);
+    n->domain = ob_text(b, "own");
+    return n;
+}
+
+/* LeakyRelu whose alpha is the caller's "slope". */
+static void add_leaky(onnx_builder *b, const char *x, const char *y)
+{
+    ob_attribute(b, ob_node(b, "LeakyRelu", x, y), "alpha")->ref_attr_name = ob_text(b, "slope");
+}
+
+static onnx_builder *with_input(void)
+{
+    onnx_builder *b = ob_new(13);
+    seed = 54;
+    ob_input(b, "x", 3, CHECK_HEIGHT, CHECK_WIDTH);
+    return b;
+}
+
+/* Names of a body are its own: "a" and "t" are others in each call, and around. */
+static void bodies_take_the_place_of_calls(void **state)
+{
+    (void)state;
+    onnx_builder *b = with_input(), *body = ob_new(13);
+    ob_node(body, "Neg", "a", "t");
+    add_leaky(body, "t", "r");
+    add_function(b, "Turn", body);
+    add_conv(b, "x", "a", 3, 4);
+    ob_float(b, call(b, "Turn", "a", "t"), "slope", 0.5f);
+    ob_float(b, call(b, "Turn", "t", "c"), "slope", 0.25f);
+    add_conv(b, "c", "y", 4, 4);
+    ob_output(b, "y");
+    check(b, false, "two calls");
+    ob_free(body);
+}
+
+static void bodies_call_functions(void **state)
+{
+    (void)state;
+    onnx_builder *b = with_input(), *inner = ob_new(13), *outer = ob_new(13), *same = ob_new(13);
+    add_leaky(inner, "a", "r");
+    add_function(b, "Leaky", inner);
+    Onnx__NodeProto *n = call(outer, "Leaky", "a", "t");
+    ob_attribute(outer, n, "slope")->ref_attr_name = ob_text(outer, "its");
+    ob_node(outer, "Neg", "t", "r");
+    add_function(b, "Outer", outer);
+    add_function(b, "Same", same)->output = ob_names(b, "a", &(size_t){0}); /* passes a on */
+    ob_float(b, call(b, "Outer", "x", "c"), "its", 0.5f);
+    call(b, "Same", "c", "d");
+    add_conv(b, "d", "y", 3, 4);
+    ob_output(b, "y");
+    check(b, false, "nested");
+    ob_free(inner);
+    ob_free(outer);
+    ob_free(same);
+}
+
+static void refuses(onnx_builder *b, const char *text)
+{
+    format_error error = {0};
+    compiler *c = open_builder(b, &error);
+    assert_null(c);
+    if (!strstr(error.text, text))
+        fail_msg("'%s' does not contain '%s'", error.text, text);
+}
+
+/* A model of one call; wrong: what is wrong with it. */
+static void refuses_call(int wrong, const char *text)
+{
+    onnx_builder *b = with_input(), *body = ob_new(13);
+    if (wrong == 3)
+        call(body, "F", "a", "r");
+    else
+        add_leaky(body, wrong == 1 ? "x" : "a", wrong == 2 ? "s" : "r");
+    Onnx__FunctionProto *f = add_function(b, "F", body);
+    if (wrong == 4) {
+        onnx__operator_set_id_proto__init(&body->opset);
+        body->opset.has_version = true;
+        body->opset.version = 12;
+        f->opset_import = body->opsets;
+        f->n_opset_import = 1;
+    }
+    if (wrong == 5)
+        f->n_input = 0, f->input = ob_names(b, "a a", &f->n_input);
+    Onnx__NodeProto *n = call(b, wrong == 6 ? "G" : "F",
+                              wrong == 5   ? "x x"
+                              : wrong == 7 ? "z"
+                                           : "x",
+                              "y");
+    if (wrong)
+        ob_float(b, n, "slope", 0.5f);
+    ob_output(b, "y");
+    refuses(b, text);
+    ob_free(body);
+}
+
+static void wrong_functions_are_refused(void **state)
+{
+    (void)state;
+    refuses_call(0, "expected the attribute 'slope' where a function is called");
+    refuses_call(1, "reads 'x', which nothing before it makes"); /* of the graph around */
+    refuses_call(2, "result 'r' of function 'F' is not made");
+    refuses_call(3, "branches and functions in 8 others"); /* it calls itself */
+    refuses_call(4, "function 'F' is of operator set 12: expected 13, the model's");
+    refuses_call(5, "value 'a' is defined twice");
+    refuses_call(6, "is of the operator set 'own': expected ONNX's own, or a kernel of that name");
+    refuses_call(7, "a call of 'F' reads 'z', which nothing before it makes");
+}
+
+/* Each function calls the next one many times. */
+static void functions_do_not_multiply_without_end(void **state)
+{
+    (void)state;
+    onnx_builder *b = with_input(), *bodies[MOST_FUNCTIONS];
+    for (int i = 0; i < MOST_FUNCTIONS; i++) {
+        bodies[i] = ob_new(13);
+        for (int k = 0; k < 50; k++)
+            call(bodies[i], (char[]){(char)('A' + (i + 1) % MOST_FUNCTIONS), 0}, "a", "r");
+        add_function(b, (char[]){(char)('A' + i), 0}, bodies[i]);
+    }
+    call(b, "A", "x", "y");
+    ob_output(b, "y");
+    refuses(b, "the model has more than 32768 nodes");
+    for (int i = 0; i < MOST_FUNCTIONS; i++)
+        ob_free(bodies[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bodies_take_the_place_of_calls),
+        cmocka_unit_test(bodies_call_functions),
+        cmocka_unit_test(wrong_functions_are_refused),
+        cmocka_unit_test(functions_do_not_multiply_without_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
