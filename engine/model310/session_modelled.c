@@ -51,24 +51,13 @@ static ac_model_report *report_of(const worker *w)
     return (ac_model_report *)(void *)(w->region + layout_of(w->session->plan).report);
 }
 
-static bool is_program_of(const plan_op *op, mona_op_kind kind)
-{
-    return op->bound.op->kind == kind && op->bound.program;
-}
-
-/* An operator reads rows that another has just written, so the pipes are emptied before and after
- * it. The exception is a LOAD, which begins while rows of STOREs are still being written: it reads
- * no rows, and they use different parts of UB. */
 static mona_modelled_op begin_op(worker *w, uint32_t index)
 {
     const mona_plan *plan = w->session->plan;
     ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
     if (w->session->recorder)
         w->session->recorder->on_operator(w->session->recorder->context, w->index, index);
-    const mona_modelled_op before = mona_modelled_so_far(w);
-    if (!is_program_of(&plan->ops[index], MONA_OP_LOAD))
-        ac_emit_barrier(&w->core, AC_PIPE_ALL);
-    return before;
+    return mona_modelled_so_far(w);
 }
 
 void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before)
@@ -79,13 +68,6 @@ void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before
     sum->cube_useful += after.cube_useful - before->cube_useful;
     for (int i = 0; i < AC_PIPE_ALL; i++)
         sum->busy[i] += after.busy[i] - before->busy[i];
-}
-
-static void end_op(worker *w, uint32_t index, const mona_modelled_op *before)
-{
-    if (!is_program_of(&w->session->plan->ops[index], MONA_OP_STORE))
-        ac_emit_barrier(&w->core, AC_PIPE_ALL);
-    mona_modelled_add(w, index, before);
 }
 
 static bool stores_same(const plan_op *a, const plan_op *b)
@@ -203,7 +185,7 @@ static void run_array(worker *w, const plan_group *g)
     mona_session_run_map(w, g, w->index);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
         work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
-    end_op(w, g->first, &before);
+    mona_modelled_add(w, g->first, &before);
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -292,14 +274,14 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
             pad_columns(w, op, &progress[o], mona_session_column(op, progress));
     }
     ac_emit_barrier(core, AC_PIPE_ALL);
-    end_op(w, g->first, &before);
+    mona_modelled_add(w, g->first, &before);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Computes the rows that the strip needs from an operator, as many at a time as its program
  * takes. */
-static void run_rows(worker *w, uint32_t index, plan_progress *progress)
+static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_unit_order *order)
 {
     const mona_session *s = w->session;
     const mona_plan *plan = s->plan;
@@ -321,6 +303,7 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
         }
     }
     const mona_modelled_op before = begin_op(w, index);
+    mona_order_before(w, index, order);
     while (p->next < p->need) {
         mona_row_call calls[MONA_ROWS_AT_ONCE];
         const uint32_t max = op->bound.program ? MONA_ROWS_AT_ONCE : 1;
@@ -334,7 +317,8 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress)
         else
             row_without_program(w, op, calls);
     }
-    end_op(w, index, &before);
+    mona_order_after(w, index, order);
+    mona_modelled_add(w, index, &before);
 }
 
 static void run_unit(worker *w, const plan_group *g, mona_span columns)
@@ -344,14 +328,17 @@ static void run_unit(worker *w, const plan_group *g, mona_span columns)
     const mona_span rows = mona_schedule_rows(g, band);
     plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
     mona_schedule_unit(plan, g, rows, columns, progress);
+    mona_unit_order order;
     clear_padding(w, g, progress);
+    mona_order_begin(w, g, &order);
     int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
     while (position < rows.end) {
         position = position + plan->strip_rows < rows.end ? position + plan->strip_rows : rows.end;
         mona_schedule_strip(plan, g, position, progress);
         for (uint32_t o = g->first; o < g->last; o++)
-            run_rows(w, o, progress);
+            run_rows(w, o, progress, &order);
     }
+    mona_order_end(w, &order);
 }
 
 /* ---- a run ----------------------------------------------------------------------------------- */

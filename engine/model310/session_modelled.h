@@ -10,6 +10,27 @@ mona_modelled_op mona_modelled_so_far(const worker *w);
 /* Adds what a core has done since `before` to the figures of operator `index`. */
 void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before);
 
+/* In session_order.c: what orders the pipes between operators. left: what an operator has left in
+ * them; with STORES, MTE3's writing of planes; with V, as mona_op_program.ends_in_v says. */
+enum { MONA_BROUGHT = 3 };
+
+typedef struct mona_brought {
+    uint32_t op;      /* copies rows of a map to a ring */
+    bool free, there; /* the flags that MTE1 has read the rows, and that they have come, are set */
+} mona_brought;
+
+typedef struct mona_unit_order {
+    enum { MONA_LEFT_NOTHING, MONA_LEFT_STORES, MONA_LEFT_V, MONA_LEFT_ANY } left;
+    mona_brought brought[MONA_BROUGHT];
+    uint32_t count;
+} mona_unit_order;
+
+/* Of a unit, and of each of its operators. */
+void mona_order_begin(const worker *w, const plan_group *g, mona_unit_order *order);
+void mona_order_end(worker *w, mona_unit_order *order);
+void mona_order_before(worker *w, uint32_t index, mona_unit_order *order);
+void mona_order_after(worker *w, uint32_t index, mona_unit_order *order);
+
 /* In session_program.c: runs of a model's program, or of a plan. The planes that cores read and
  * write have rows of whole blocks of 32 bytes, so that blocks are all that is copied. They lie in
  * the arena; take_inputs and give_outputs copy from and to those of the caller. */

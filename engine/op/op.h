@@ -173,6 +173,11 @@ typedef struct mona_op_program {
     /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
      * strips; NULL: no. */
     bool (*loads_strips)(const mona_bound_op *bound);
+    /* When it ends, V has waited for all other pipes but MTE2, which it does not use; and what is
+     * before it may end so. */
+    bool ends_in_v;
+    /* Whether MTE2 alone brings rows of maps to a ring, if all inputs are maps; NULL: no. */
+    bool (*brings_maps)(const mona_bound_op *bound);
     /* Whether it stores the planes of bound->store faster than that STORE would; NULL: yes. */
     bool (*stores)(const mona_bound_op *bound);
     /* Replace those of mona_op_class if a program reads other constants than row kernels. */

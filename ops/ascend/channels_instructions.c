@@ -45,11 +45,30 @@ static bool is_whole_blocks(const mona_bound_op *b, const mona_channels *p)
            (p->count % c0 == 0 || ends) && c0 * mona_type_size(b->output.type) % AC_BLOCK == 0;
 }
 
+bool mona_channels_are_blocks(const mona_bound_op *b)
+{
+    bool all = true;
+    for (uint32_t i = 0; i < b->op->input_count; i++) {
+        const mona_channels t = mona_channels_part(b, i);
+        all &= is_whole_blocks(b, &t);
+    }
+    return all;
+}
+
 typedef struct program {
     ac_core *core;
     uint32_t half;    /* size of a half of a reader's share of UB, in blocks of 32 bytes */
     uint32_t slot[2]; /* by reader, MTE1 or MTE2: the half that it fills next */
+    bool begun[2];    /* that it fills them */
 } program;
+
+/* Both halves are empty when a reader begins, and when it has ended. */
+static void flag_halves(const program *p, uint32_t from_gm,
+                        void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t))
+{
+    for (uint32_t e = 0; e < 2; e++)
+        flag(p->core, AC_PIPE_MTE3, AC_PIPE_MTE1 + from_gm, e);
+}
 
 /* Copies `bursts` pieces of `blocks` blocks of 32 bytes through UB. Strides are in bytes. */
 static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address from,
@@ -64,6 +83,9 @@ static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address
         in.src_gap = (uint16_t)(from_stride / AC_BLOCK - blocks);
         out.dst_gap = (uint16_t)(to_stride / AC_BLOCK - blocks);
     }
+    if (!p->begun[from_gm])
+        flag_halves(p, from_gm, ac_emit_set_flag);
+    p->begun[from_gm] = true;
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, reader, e);
     ac_emit_copy(p->core, from_gm ? AC_GM_UB : AC_L1_UB, ub, from, in);
     ac_emit_sync(p->core, reader, AC_PIPE_MTE3, e);
@@ -195,9 +217,7 @@ void mona_channels_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     const uint32_t readers = reads_maps(calls) ? 2 : 1; /* MTE1, MTE2 */
-    program p = {calls->core, ub_room(b->target) / (2 * readers) / AC_BLOCK, {0, 0}};
-    for (uint32_t e = 0; e < 2 * readers; e++)
-        ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
+    program p = {.core = calls->core, .half = ub_room(b->target) / (2 * readers) / AC_BLOCK};
     uint32_t others = 0; /* a bit for each part that is not whole blocks */
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         const mona_channels t = mona_channels_part(b, i);
@@ -208,8 +228,9 @@ void mona_channels_program(const mona_row_call *calls, uint32_t count)
         for (uint32_t y = 0; y < count && !(others >> i & 1);)
             y += copy_blocks(&p, &calls[y], count - y, &t);
     }
-    for (uint32_t e = 0; e < 2 * readers; e++)
-        ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_MTE1 + e / 2, e % 2);
+    for (uint32_t from_gm = 0; from_gm < 2; from_gm++)
+        if (p.begun[from_gm])
+            flag_halves(&p, from_gm, ac_emit_wait_flag);
     if (others)
         move_others(calls, count, others);
 }

@@ -98,7 +98,8 @@ static void load_biases(const program *p, size_t first, uint32_t parts)
                      ac_read_at(p->core, p->k->bias) + first * sizeof(uint32_t), c);
 }
 
-/* Constants change only once a batch, so this simply waits for the pipes to be empty. */
+/* V has waited for all that used UB before: for the operator before, or the tiles of the batch
+ * before. */
 void mona_conv_load_constants(program *p, const tile *t)
 {
     const uint32_t parts = batch_parts(p->k), batch = batch_of(p, t), first = batch * parts;
@@ -106,7 +107,7 @@ void mona_conv_load_constants(program *p, const tile *t)
     const size_t lane = (size_t)first * p->k->width * LANES;
     if (p->batch == batch)
         return;
-    ac_emit_barrier(p->core, AC_PIPE_ALL);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE1, 2);
     if (p->batch == MONA_NONE)
         fill_blocks(p, t);
     p->batch = batch;

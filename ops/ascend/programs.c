@@ -6,6 +6,7 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
     [MONA_OP_STORE] = {.emit = mona_store_program},
     [MONA_OP_CONV] = {.emit = mona_conv_program,
                       .possible = mona_conv_has_program,
+                      .ends_in_v = true,
                       .together = mona_conv_together,
                       .stores = mona_conv_stores,
                       .constants_bytes = mona_conv_program_constants,
@@ -22,5 +23,5 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
     [MONA_OP_MAX_POOL] = {.emit = mona_pool_program},
     [MONA_OP_AVERAGE_POOL] = {.emit = mona_pool_program},
     [MONA_OP_CONCAT] = {.emit = mona_channels_program},
-    [MONA_OP_SLICE] = {.emit = mona_channels_program},
+    [MONA_OP_SLICE] = {.emit = mona_channels_program, .brings_maps = mona_channels_are_blocks},
 };

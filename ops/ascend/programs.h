@@ -55,6 +55,7 @@ void mona_depth_to_space_program(const mona_row_call *calls, uint32_t count);
 
 /* CONCAT and SLICE. In lanes: the parts of these inputs, a bit each, if all rows lie at blocks. */
 void mona_channels_program(const mona_row_call *calls, uint32_t count);
+bool mona_channels_are_blocks(const mona_bound_op *bound);
 bool mona_channels_lie_at_blocks(const mona_row_call *call, uint32_t parts);
 void mona_channels_in_lanes(const mona_row_call *calls, uint32_t count, uint32_t parts);
 
