@@ -304,6 +304,8 @@ $(BUILD)/tests/%.o: tests/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
 
+# What stb has beside the reading of PNG is left out when libmonavideo.so is linked.
+$(BUILD)/pipeline/image/stills.o: HOST_CFLAGS += -ffunction-sections
 # stb's PNG reader adds 0 to NULL and copies nothing to it for empty data.
 $(BUILD)/pipeline/image/stills.o: BASE += $(if $(SANITIZE),-fno-sanitize=pointer-overflow -fno-sanitize=nonnull-attribute)
 

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 
 #define STBI_ONLY_PNG
+#define STBI_NO_LINEAR
+#define STBI_NO_STDIO
 #define STB_IMAGE_IMPLEMENTATION
 /* What a damaged file leaves unset is the same in every run. */
 #define STBI_MALLOC(size) calloc(1, size)
