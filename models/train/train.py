@@ -195,6 +195,7 @@ class Run(training.Run):
         if trainer == "cuda":
             self.optimiser = cuda.optimiser_of(self.net)
         self.drawing = self.kind = None  # of the batches, and of self.work
+        self.first = 0  # step of self.drawing
         self.total = torch.zeros((), device=self.device())  # of the losses since it was last set to nothing
 
     @property
@@ -226,7 +227,7 @@ class Run(training.Run):
         """The batches of what is left of a phase."""
         for net in (self.net, self.average):
             net.cut_at(phase.get("ceilings"))
-        self.drawing = phase
+        self.drawing, self.first = phase, first
 
         def numbers(step):
             return rate_at(phase, step - first), training.follows(step)
@@ -367,7 +368,7 @@ def main():
         run.net.train()
         run.train_step(images)
         if a.dry_run and time.time() - started > 60 * (1 + run.phases.index(run.drawing)):
-            run.drawing["until"] = run.step - sum(steps_of(p) for p in run.phases[:run.phases.index(run.drawing)])
+            run.drawing["until"] = run.step - run.first
         if a.minutes and run.step % WARM_UP == 0 and run.step < run.steps:
             torch.cuda.synchronize()
             now = time.time()
