@@ -241,7 +241,7 @@ static void begin_report(video *v)
         .out_height = out.height,
         .engine_bytes = processor_engine_bytes(&v->processor),
         .frame_bytes = processor_frame_bytes(&v->processor) +
-                       (v->settings->stage.still ? photo_bytes(input_still(&v->in)) : 0),
+                       (v->settings->stage.still ? still_input_bytes(input_still(&v->in)) : 0),
         .expected = expected,
         .turned = v->in.turn,
         .made = v->in.made,
@@ -287,7 +287,7 @@ static unsigned scale_of(const job *settings, pipeline_error *error)
 }
 
 /* Refuses what cannot be written before the work is done. */
-static bool check_photo(video *v, pipeline_error *error)
+static bool check_still(video *v, pipeline_error *error)
 {
     const frame_format read = input_format(&v->in);
     if (!input_check_pixels(&v->in, read.width, read.height, error))
@@ -297,10 +297,10 @@ static bool check_photo(video *v, pipeline_error *error)
     const unsigned scale = scale_of(v->settings, error);
     const mona_size size = resize.x > 0 ? resize_target(&in, resize)
                                         : (mona_size){scale * in.width, scale * in.height};
-    return scale && photo_check(input_still(&v->in), size, error);
+    return scale && still_input_check(input_still(&v->in), size, error);
 }
 
-static bool open_photo(video *v, const stage_settings *stage, const input_settings *input,
+static bool open_still(video *v, const stage_settings *stage, const input_settings *input,
                        pipeline_error *error)
 {
     const frame_format in = input_format(&v->in), out = chain_format(&v->processor.stages);
@@ -328,7 +328,7 @@ static input_settings input_of(const job *s, const AVOutputFormat *format)
     input.no_audio = s->sound.mode == SOUND_NONE;
     input.keeps_matrix = format && container_row_of(format)->quicktime;
     input.ends_early = s->frames;
-    input.photo = s->stage.still ? s->output : NULL;
+    input.still_result = s->stage.still ? s->output : NULL;
     input.notes = &s->notes;
     if (format)
         input.chroma = picture_chroma_for(
@@ -353,8 +353,8 @@ bool video_open(video *v, pipeline_error *error)
     const AVOutputFormat *format = still ? NULL : mux_format(s->output, s->format, error);
     const input_settings input = input_of(s, format);
     if ((!format && !still) || !input_open(&v->in, &input, error) ||
-        (still && !check_photo(v, error)) || (!s->plan && !read_first(v, still, error)) ||
-        (still && !check_photo(v, error)))
+        (still && !check_still(v, error)) || (!s->plan && !read_first(v, still, error)) ||
+        (still && !check_still(v, error)))
         return false;
     if (!hdr_describe(v->in.video, v->in.frame))
         return pipeline_fail(error, "out of memory");
@@ -368,7 +368,7 @@ bool video_open(video *v, pipeline_error *error)
     v->in.copy_context = v;
     const frame_format format_in = input_format(&v->in);
     if (!processor_open(&v->processor, s->kinds, s->count, &stage, &format_in, !still, error) ||
-        !(still ? open_photo(v, &stage, &input, error)
+        !(still ? open_still(v, &stage, &input, error)
                 : open_output(v, format, &stage, &input, error)))
         return false;
     chain_watch(&v->processor.stages, s->probe);

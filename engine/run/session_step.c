@@ -65,7 +65,7 @@ static bool run_row(mona_session *s)
 }
 
 /* Aims at the next strip, or begins the next tile or group. */
-static void go_on(mona_session *s)
+static void next_strip(mona_session *s)
 {
     const plan_group *g = s->step.group;
     const int64_t end = mona_schedule_rows(g, 0).end, next = s->line_position + s->plan->strip_rows;
@@ -84,7 +84,7 @@ static void run_piece(mona_session *s)
     if (s->step.group->whole_maps)
         run_share(s);
     else if (!run_row(s))
-        go_on(s);
+        next_strip(s);
 }
 
 mona_status mona_session_step(mona_session *s, const mona_buffer *inputs,

@@ -28,7 +28,7 @@ orientation orientation_of(const AVStream *stream)
     return orientation_of_matrix((const int32_t *)(const void *)matrix, size);
 }
 
-orientation orientation_of_photo(const AVFrame *frame)
+orientation orientation_of_still(const AVFrame *frame)
 {
     const AVFrameSideData *matrix = av_frame_get_side_data(frame, AV_FRAME_DATA_DISPLAYMATRIX);
     return orientation_of_matrix(matrix ? (const int32_t *)(const void *)matrix->data : NULL,

@@ -31,7 +31,7 @@ typedef enum rotation { WORDS_ENUM(ROTATIONS) } rotation;
 orientation orientation_wanted(rotation rotate, const AVStream *stream);
 
 /* Of a frame that libav decoded from a photograph. */
-orientation orientation_of_photo(const AVFrame *frame);
+orientation orientation_of_still(const AVFrame *frame);
 
 /* Of EXIF's orientation, 1 to 8. */
 orientation orientation_of_exif(unsigned exif);

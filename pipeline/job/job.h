@@ -30,8 +30,8 @@ typedef struct enhance_report enhance_report; /* pipeline/enhance.h */
 /* NULL, 0: not given. job_open sets what follows from the fields that are listed with "set". */
 struct job {
     /* The input's name, its part, and how it is read. The run sets what follows from the output:
-     * chip, quantisers, no_grain, low_latency, no_audio, keeps_matrix, ends_early, chroma, photo
-     * and notes. */
+     * chip, quantisers, no_grain, low_latency, no_audio, keeps_matrix, ends_early, chroma,
+     * still_result and notes. */
     input_settings input;
     double duration;       /* of the part; negative: not given */
     unsigned allow;        /* 1: a playlist; set: input.list */

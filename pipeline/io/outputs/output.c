@@ -283,8 +283,8 @@ static bool put_still(output *o, const AVFrame *frame, unsigned segment, pipelin
 {
     const output_settings *s = o->settings;
     (void)segment;
-    return photo_write(input_still(o->in), o->in->frame, frame, s->jpeg_quality,
-                       s->encoder.choice.threads, error);
+    return still_input_write(input_still(o->in), o->in->frame, frame, s->jpeg_quality,
+                             s->encoder.choice.threads, error);
 }
 
 static bool put_picture(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error)

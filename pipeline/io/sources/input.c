@@ -38,13 +38,14 @@ static int64_t end_in(const input *in, AVRational time_base)
 frame_format input_format(const input *in)
 {
     const AVCodecParameters *video = in->video->codecpar;
-    return in->from.kind->frame ? photo_format(&in->from.photo)
+    return in->from.kind->frame ? still_input_format(&in->from.still)
                                 : pixels_frame_format(video->format, video->width, video->height);
 }
 
 orientation input_orientation(const input *in)
 {
-    return in->from.kind->frame ? photo_orientation(&in->from.photo) : orientation_of(in->video);
+    return in->from.kind->frame ? still_input_orientation(&in->from.still)
+                                : orientation_of(in->video);
 }
 
 const picture_list *input_pictures(const input *in)
@@ -52,9 +53,9 @@ const picture_list *input_pictures(const input *in)
     return in->from.kind->separate ? &in->from.pictures : NULL;
 }
 
-photo *input_still(input *in)
+still_input *input_still(input *in)
 {
-    return in->from.kind->frame ? &in->from.photo : NULL;
+    return in->from.kind->frame ? &in->from.still : NULL;
 }
 
 int64_t input_bytes(const input *in)
@@ -348,7 +349,7 @@ uint64_t input_reconnects(const input *in)
 
 float input_compression(const input *in)
 {
-    return in->from.kind->frame ? in->from.photo.image.compression
+    return in->from.kind->frame ? in->from.still.image.compression
                                 : quantiser_error(in->frame, in->decoder->codec_id);
 }
 
@@ -499,10 +500,10 @@ static bool adapt(input *in, int width, int height, pipeline_error *error)
 
 /* A photograph is stored as the camera was held, and EXIF tells how. Videos are turned by their
  * players. */
-static bool turn_photo(input *in, pipeline_error *error)
+static bool turn_still(input *in, pipeline_error *error)
 {
     AVFrame *frame = in->frame;
-    const orientation turn = orientation_of_photo(frame);
+    const orientation turn = orientation_of_still(frame);
     const frame_convert_shape rgb = {frame->width, frame->height, AV_PIX_FMT_RGB24,
                                      AVCOL_RANGE_JPEG, AVCOL_SPC_RGB};
     return in->decoder->codec_id != AV_CODEC_ID_MJPEG || !orientation_changes(turn) ||
@@ -528,7 +529,7 @@ static bool check_frame(input *in, pipeline_error *error)
     int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
     if (in->settings.as_decoded)
-        return turn_photo(in, error);
+        return turn_still(in, error);
     if (in->last_pts == INT64_MIN)
         tell_grain(in);
     if (frame->width == *width && frame->height == *height &&

@@ -59,7 +59,7 @@ struct input_settings {
     bool as_decoded;
     double max_pixels;           /* of a frame; 0: as many as libav can count */
     double max_streams;          /* of the file; 0: as many as libav takes */
-    const char *photo;           /* the file that a still picture becomes; NULL: it is none */
+    const char *still_result;    /* the file that a still picture becomes; NULL: it is none */
     const live_settings *live;   /* of a live stream; NULL: it is none */
     const pipeline_notes *notes; /* NULL: nowhere */
 };
@@ -130,7 +130,7 @@ int64_t input_bytes(const input *in);
 
 /* Numbered pictures, or a still one; NULL: the input is something else. */
 const picture_list *input_pictures(const input *in);
-photo *input_still(input *in);
+still_input *input_still(input *in);
 
 /* The format of every frame. */
 frame_format input_format(const input *in);

@@ -26,7 +26,7 @@ static bool is_piped(const input_settings *settings)
 bool source_open(source *s, const input_settings *settings, const pipeline_notes *notes,
                  pipeline_error *error)
 {
-    static const source_kind *const kinds[] = {&source_photo, &source_live, &source_pictures,
+    static const source_kind *const kinds[] = {&source_still, &source_live, &source_pictures,
                                                &source_raw, &source_container};
     *s = (source){.path = is_piped(settings) ? "standard input" : settings->path,
                   .notes = notes,

@@ -13,7 +13,7 @@
 
 #include "pipeline/base/error.h"
 #include "pipeline/io/sources/live.h"
-#include "pipeline/io/sources/photo.h"
+#include "pipeline/io/sources/still_input.h"
 #include "pipeline/io/sources/picture_list.h"
 
 typedef enum input_result { INPUT_FRAME, INPUT_END, INPUT_FAILED } input_result;
@@ -30,9 +30,9 @@ typedef struct source {
     /* What each kind remembers: */
     live live;
     picture_list pictures;
-    photo photo;
-    /* What a photo has in place of a file's description; libav never sees it, so nothing of it is
-     * opened. */
+    still_input still;
+    /* What a still picture has in place of a file's description; libav never sees it, so nothing of
+     * it is opened. */
     struct {
         AVFormatContext format;
         AVStream video, *streams[1];
@@ -57,7 +57,7 @@ struct source_kind {
     bool separate; /* each frame is a file of its own */
 };
 
-extern const source_kind source_container, source_raw, source_pictures, source_live, source_photo;
+extern const source_kind source_container, source_raw, source_pictures, source_live, source_still;
 
 /* Whether there is a file of this name that can be read, if the name stands for one. */
 bool source_check(const char *path, pipeline_error *error);

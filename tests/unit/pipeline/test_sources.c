@@ -148,7 +148,7 @@ static int tidy(void **state)
 static const live_settings patient = {.stall = 5};
 
 typedef struct example {
-    const char *file, *raw, *photo;
+    const char *file, *raw, *still;
     bool live;
     const source_kind *kind;
 } example;
@@ -159,7 +159,7 @@ static const example examples[] = {
     {"%02d.png", NULL, NULL, false, &source_pictures},
     {"film.mkv", NULL, NULL, true, &source_live},
     {"film.yuv", "32x16:gray:25", NULL, true, &source_live},
-    {"07.png", NULL, "/tmp/result.png", false, &source_photo},
+    {"07.png", NULL, "/tmp/result.png", false, &source_still},
 };
 
 enum { EXAMPLES = sizeof examples / sizeof *examples };
@@ -168,7 +168,7 @@ static input_settings settings_of(const example *e)
 {
     return (input_settings){.path = in_folder(e->file),
                             .raw = e->raw,
-                            .photo = e->photo,
+                            .still_result = e->still,
                             .live = e->live ? &patient : NULL};
 }
 
@@ -247,7 +247,7 @@ static void what_cannot_be_read_is_said(void **state)
         {{.file = "film.mkv"}, "25", "--fps: expected numbered pictures"},
         {{.file = "%02d.png"}, "x", "--fps: expected a rate such as 25"},
         {{.file = "x%02d.png"}, NULL, "expected pictures with names like this, found none"},
-        {{.file = "none.png", .photo = "/tmp/x.png"}, NULL, "none.png"},
+        {{.file = "none.png", .still = "/tmp/x.png"}, NULL, "none.png"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         input in;

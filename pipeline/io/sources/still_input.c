@@ -11,7 +11,7 @@
 #include "pipeline/io/sources/input.h"
 
 /* Viewers turn a JPEG as its EXIF says, but few turn a PNG. */
-static bool suit_result(photo *p, const pipeline_notes *notes, pipeline_error *error)
+static bool suit_result(still_input *p, const pipeline_notes *notes, pipeline_error *error)
 {
     still *image = &p->image;
     const picture_kind kind = still_kind(p->result);
@@ -24,17 +24,18 @@ static bool suit_result(photo *p, const pipeline_notes *notes, pipeline_error *e
     return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
 }
 
-static void photo_close(photo *p)
+static void still_input_close(still_input *p)
 {
     still_free(&p->image);
 }
 
 /* Reads the head of the picture, or all of it where the head does not say enough, and tells what
- * the result cannot hold of it. Whether it succeeds or not, photo_close releases what there is. */
-static bool photo_open(photo *p, const char *path, const char *result, const pipeline_notes *notes,
-                       pipeline_error *error)
+ * the result cannot hold of it. Whether it succeeds or not, still_input_close releases what there
+ * is. */
+static bool still_input_open(still_input *p, const char *path, const char *result,
+                             const pipeline_notes *notes, pipeline_error *error)
 {
-    *p = (photo){.path = path, .result = result, .notes = notes};
+    *p = (still_input){.path = path, .result = result, .notes = notes};
     if (!still_can_write(result))
         return pipeline_fail(error, STILL_NAMES, result);
     if (still_is_animated(path))
@@ -46,7 +47,7 @@ static bool photo_open(photo *p, const char *path, const char *result, const pip
            suit_result(p, notes, error);
 }
 
-bool photo_check(const photo *p, mona_size size, pipeline_error *error)
+bool still_input_check(const still_input *p, mona_size size, pipeline_error *error)
 {
     const still result = {.width = size.width,
                           .height = size.height,
@@ -56,7 +57,7 @@ bool photo_check(const photo *p, mona_size size, pipeline_error *error)
 }
 
 /* Alpha is stored in plane 3, so a frame with alpha has four planes. */
-frame_format photo_format(const photo *p)
+frame_format still_input_format(const still_input *p)
 {
     const bool alpha = p->image.channels % 2 == 0, colour = p->image.channels >= 3;
     return (frame_format){.width = p->image.width,
@@ -68,14 +69,14 @@ frame_format photo_format(const photo *p)
                           .multiple = 1};
 }
 
-size_t photo_bytes(const photo *p)
+size_t still_input_bytes(const still_input *p)
 {
-    const frame_format format = photo_format(p);
+    const frame_format format = still_input_format(p);
     return frame_bytes(&format) +
            (size_t)p->image.width * p->image.height * still_pixel_bytes(&p->image);
 }
 
-orientation photo_orientation(const photo *p)
+orientation still_input_orientation(const still_input *p)
 {
     return orientation_of_exif(metadata_orientation(&p->image.metadata));
 }
@@ -88,8 +89,8 @@ static void release(void *opaque, uint8_t *memory)
     free(memory);
 }
 
-/* Makes the frame, of photo_format. */
-static bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
+/* Makes the frame, of still_input_format. */
+static bool still_input_read(still_input *p, AVFrame *f, pipeline_error *error)
 {
     still *image = &p->image;
     frame planes;
@@ -100,7 +101,7 @@ static bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
         if (!still_read(image, p->path, 0, p->notes, error) || !suit_result(p, &said, error))
             return false;
     }
-    const frame_format format = photo_format(p);
+    const frame_format format = still_input_format(p);
     uint8_t *memory = session_binding_allocate(frame_bytes(&format));
     f->buf[0] = memory ? av_buffer_create(memory, frame_bytes(&format), release, NULL, 0) : NULL;
     if (!f->buf[0])
@@ -122,9 +123,9 @@ static bool photo_read(photo *p, AVFrame *f, pipeline_error *error)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-static frame planes_of(const photo *p, const AVFrame *f)
+static frame planes_of(const still_input *p, const AVFrame *f)
 {
-    frame planes = {.format = photo_format(p)};
+    frame planes = {.format = still_input_format(p)};
     planes.format.width = (uint32_t)f->width;
     planes.format.height = (uint32_t)f->height;
     for (unsigned i = 0; i < planes.format.planes; i++) {
@@ -135,7 +136,7 @@ static frame planes_of(const photo *p, const AVFrame *f)
 }
 
 typedef struct joining {
-    const photo *p;
+    const still_input *p;
     frame made, whole;
     bool same_size; /* as the picture's */
 } joining;
@@ -161,7 +162,7 @@ static void join_piece(const still *image, const frame *from, const piece *at)
     colour_join(&to, &part);
 }
 
-static const uint8_t *source_of(const photo *p, const piece *at)
+static const uint8_t *source_of(const still_input *p, const piece *at)
 {
     return p->image.pixels +
            ((size_t)at->y * p->image.width + at->x) * still_pixel_bytes(&p->image);
@@ -208,8 +209,8 @@ static void join_rows(const void *from, const still *image, uint32_t first, uint
         }
 }
 
-bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned jpeg_quality,
-                 unsigned threads, pipeline_error *error)
+bool still_input_write(still_input *p, const AVFrame *whole, const AVFrame *made,
+                       unsigned jpeg_quality, unsigned threads, pipeline_error *error)
 {
     const joining j = {p, planes_of(p, made), planes_of(p, whole),
                        (uint32_t)made->width == p->image.width &&
@@ -227,9 +228,9 @@ bool photo_write(photo *p, const AVFrame *whole, const AVFrame *made, unsigned j
 
 /* ---- as a source ----------------------------------------------------------------------------- */
 
-static bool is_photo(const input_settings *settings)
+static bool is_still(const input_settings *settings)
 {
-    return settings->photo;
+    return settings->still_result;
 }
 
 /* A stream of one frame, and without packets. */
@@ -248,14 +249,14 @@ static bool open_source(source *s, const input_settings *settings, pipeline_erro
                                             .nb_streams = 1,
                                             .streams = s->described.streams};
     s->format = &s->described.format;
-    return photo_open(&s->photo, s->path, settings->photo, s->notes, error);
+    return still_input_open(&s->still, s->path, settings->still_result, s->notes, error);
 }
 
 static input_result read_frame(source *s, AVFrame *frame, pipeline_error *error)
 {
-    return s->photo.given                        ? INPUT_END
-           : photo_read(&s->photo, frame, error) ? INPUT_FRAME
-                                                 : INPUT_FAILED;
+    return s->still.given                              ? INPUT_END
+           : still_input_read(&s->still, frame, error) ? INPUT_FRAME
+                                                       : INPUT_FAILED;
 }
 
 static int no_packet(source *s, AVPacket *packet)
@@ -266,8 +267,8 @@ static int no_packet(source *s, AVPacket *packet)
 
 static void close_source(source *s)
 {
-    photo_close(&s->photo);
+    still_input_close(&s->still);
 }
 
-const source_kind source_photo = {is_photo, open_source,  no_packet, read_frame, NULL,
+const source_kind source_still = {is_still, open_source,  no_packet, read_frame, NULL,
                                   NULL,     close_source, false,     false};
