@@ -98,7 +98,7 @@ typedef enum mona_video_kind {
     MONA_VIDEO_CHOICE, /* one of the words in `value`, which separates them by '|' */
     MONA_VIDEO_WHOLE,  /* a whole number from minimum to maximum */
     MONA_VIDEO_NUMBER, /* a number from minimum to maximum */
-    MONA_VIDEO_SHARE,  /* "auto" or a number from 0 to 1 */
+    MONA_VIDEO_SHARE,  /* a number from 0 to 1, or a word that `initial` or `value` has: "auto" */
     MONA_VIDEO_SIZE,   /* "1920x1080" */
     MONA_VIDEO_TIME,   /* "12.5", "1:30" or "800ms" */
     MONA_VIDEO_LIST,   /* a text; each use adds one */

@@ -323,7 +323,7 @@ static input_settings input_of(const job *s, const AVOutputFormat *format)
     input_settings input = s->input;
     input.chip = mona_ascend_chip(s->stage.devices.at[0], 0) ? s->stage.devices.at[0] : NULL;
     input.quantisers = s->stage.compressed;
-    input.no_grain = denoises(s);
+    input.no_grain = denoises(s) && !(s->stage.grain > 0);
     input.low_latency = s->encoder.low_latency;
     input.no_audio = s->sound.mode == SOUND_NONE;
     input.keeps_matrix = format && container_row_of(format)->quicktime;

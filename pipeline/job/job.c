@@ -37,6 +37,7 @@ static bool check_stages(const job *j, const stage_list *list, pipeline_error *e
                 {JOB_DENOISE, j->denoise, STAGE_DENOISE},
                 {JOB_STRENGTH, j->stage.strength >= 0, STAGE_DENOISE},
                 {JOB_DETAIL, j->stage.detail >= 0, STAGE_DENOISE},
+                {JOB_GRAIN, j->stage.grain > 0, STAGE_DENOISE},
                 {JOB_COLOUR, j->stage.colour_strength >= 0, STAGE_COLOUR},
                 {JOB_COLOUR_MODEL, j->colour_model, STAGE_COLOUR}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

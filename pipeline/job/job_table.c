@@ -97,6 +97,10 @@ const option job_rows[JOB_ROWS] = {
                 "cleanest, 1 keeps all detail and some of the damage with it; auto: 0 for "
                 "pictures, and from 0.75 (lightly compressed) to 0.25 (heavily compressed) for "
                 "videos", .initial = "auto", .values = "auto"},
+    [JOB_GRAIN] = {"--grain", NULL, OPTION_SHARE, CHANGES_BYTES, FIELD(stage.grain), "keep|remove|G", work,
+        .help = "what becomes of the grain that denoising removes: keep puts as much of the same kind "
+                "into the result, as much larger as the picture, a number from 0 to 1 a share of it",
+        .initial = "remove", .values = "keep remove"},
     [JOB_COLOUR] = {"--colour", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(stage.colour_strength), "S", work,
         .help = "how much of the colour network's changes to apply, from 0 (none) to 1; without "
                 "--stages this adds the colour stage at the end (default: no colour stage)",

@@ -43,12 +43,18 @@ static bool read_number(const option *o, double *to, const char *text, pipeline_
 static bool read_share(const option *o, double *to, const char *text, pipeline_error *error)
 {
     char *end;
-    const bool automatic = !strcmp(text, "auto");
-    const double value = automatic ? -1 : strtod(text, &end);
-    if (!automatic && (end == text || *end || !(value >= 0 && value <= 1)))
-        return pipeline_misuse(error, "%s: expected auto or a number from 0 to 1, found '%s'",
-                               o->name, text);
-    *to = value;
+    const bool automatic = !strcmp(o->values, "auto");
+    if (!strcmp(text, automatic ? "auto" : "remove"))
+        *to = automatic ? -1 : 0;
+    else if (!automatic && !strcmp(text, "keep"))
+        *to = 1;
+    else {
+        const double value = strtod(text, &end);
+        if (end == text || *end || !(value >= 0 && value <= 1))
+            return pipeline_misuse(error, "%s: expected %s or a number from 0 to 1, found '%s'",
+                                   o->name, automatic ? "auto" : "keep, remove", text);
+        *to = value;
+    }
     return true;
 }
 

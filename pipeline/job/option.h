@@ -23,7 +23,8 @@ typedef enum option_kind {
     OPTION_SWITCH,   /* one of two such words; bool: whether it is the first */
     OPTION_WHOLE,    /* long: minimum..maximum */
     OPTION_NUMBER,   /* double: minimum..maximum */
-    OPTION_SHARE,    /* double from 0 to 1; "auto" is -1 */
+    OPTION_SHARE,    /* double from 0 to 1, or of the words in `values`: "auto" is -1, "remove" 0
+                        and "keep" 1 */
     OPTION_SIZE,     /* mona_size: 1920x1080, each side 1..MONA_MAX_SIDE */
     OPTION_TIME,     /* double, seconds: 12.5, 1:30, 01:02:03.250 or 800ms; minimum.. */
     OPTION_DURATION, /* the same above 0, and a number needs its unit: 33.3ms */
@@ -56,13 +57,13 @@ typedef struct option {
     const char *needs;       /* an option without which this one has no effect, or several of which
                                 one is enough ("--live or --resume"); or NULL */
     bool written;            /* FILE, FILES: the command writes it; it reads the others */
-    const char *values;      /* STRING: values that completion offers, separated by spaces; or
+    const char *values; /* STRING, SHARE: values that completion offers, separated by spaces; or
                                 NULL */
-    const char *again;       /* what to do instead of giving it twice, which is refused; NULL: the
+    const char *again;  /* what to do instead of giving it twice, which is refused; NULL: the
                                 last one counts */
-    const char *alias;       /* another name, not listed anywhere; or NULL */
-    bool device;             /* STRING: the name of a device */
-    const char *models;      /* FILE: the value may also name an embedded model; those whose names
+    const char *alias;  /* another name, not listed anywhere; or NULL */
+    bool device;        /* STRING: the name of a device */
+    const char *models; /* FILE: the value may also name an embedded model; those whose names
                                 begin like this are offered; or NULL */
 } option;
 

@@ -178,6 +178,8 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
               : j->sr                    ? add_file(models, choice, error)
                                          : add_inside(models, choice, error)))
             return false;
+    if (j->stage.grain > 0 && !add(j, STAGE_GRAIN, NULL, error))
+        return false;
     return j->count ||
            pipeline_fail(error, "--scale 1 leaves nothing to do, because --stages is only sr");
 }

@@ -141,6 +141,16 @@ static const frame *frame_beside(const chain *c, unsigned i, uint64_t n)
                                                             : frame_before(c, i, i, n);
 }
 
+/* What the last of the stages before stage i that measures it will have removed. */
+static const grain_model *removed_before(const chain *c, unsigned i, uint64_t n)
+{
+    const grain_model *found = NULL;
+    while (i-- && !found)
+        if (c->stages[i].row->removed)
+            found = c->stages[i].row->removed(c->stages[i].state, (unsigned)(n % STAGE_SLOTS));
+    return found;
+}
+
 static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, const frame *in,
                                 const frame *out)
 {
@@ -156,6 +166,7 @@ static mona_status enqueue_work(chain *c, unsigned i, uint64_t n, float error, c
                              .previous = frame_before(c, i, i + 1, n),
                              .begins = !c->past[i].met,
                              .error = error,
+                             .removed = removed_before(c, i, n),
                              .slot = (unsigned)(n % STAGE_SLOTS)};
     c->past[i].met = c->past[i].worked = true;
     mona_status status = mona_stream_call(s->stream, begin_turn, turn);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/stages/grain.h"
 #include "pipeline/stages/noise_change.h"
 #include "pipeline/stages/noise_evidence.h"
 #include "pipeline/stages/plane_roles.h"
@@ -90,6 +91,12 @@ typedef struct denoise_pass {
 
 struct denoiser;
 
+/* The grain that is removed: what was measured, and of each slot the result. */
+typedef struct denoise_grain {
+    grain_meter meters[GRAIN_PLANES];
+    grain_model models[STAGE_SLOTS];
+} denoise_grain;
+
 /* The work before the network's run on one plane, or on all of a 4:2:0 frame. */
 typedef struct noise_job {
     struct denoiser *denoiser;
@@ -105,7 +112,8 @@ typedef struct noise_job {
     bool noisy;       /* whether to run the network */
     bool only_chroma; /* and leave luma as it is */
     bool only_luma;   /* and leave chroma as it is */
-    uint8_t *row;     /* one row of the network's noise input, which all rows share */
+    grain_model *grain; /* of the frame; NULL: it is not measured */
+    uint8_t *row;       /* one row of the network's noise input, which all rows share */
 } noise_job;
 
 typedef struct denoiser {
@@ -123,6 +131,7 @@ typedef struct denoiser {
     double odds;                    /* of a pattern in film so far, as a logarithm */
     bool pattern;                   /* the finest detail of luma, see noise_evidence.h */
     noise_work *work;
+    denoise_grain *grain; /* NULL: none is measured */
     uint8_t *rows;
     noise_job jobs[STAGE_SLOTS][DENOISE_PLANES];
 } denoiser;
@@ -223,17 +232,20 @@ static size_t noise_row_bytes(const denoiser *d)
     return plane_role_size(PLANE_ROLE_NOISE, &d->luma.format).width * frame_sample_bytes(&d->frame);
 }
 
-static bool make_jobs(denoiser *d, pipeline_error *error)
+static bool make_jobs(denoiser *d, bool measures_grain, pipeline_error *error)
 {
     const size_t row = noise_row_bytes(d);
     d->rows = session_binding_allocate(row * STAGE_SLOTS * DENOISE_PLANES);
     d->work = session_binding_allocate(sizeof *d->work);
-    if (!d->rows || !d->work)
+    d->grain = measures_grain ? session_binding_allocate(sizeof *d->grain) : NULL;
+    if (!d->rows || !d->work || (measures_grain && !d->grain))
         return pipeline_fail(error, "out of memory");
     for (unsigned slot = 0; slot < STAGE_SLOTS; slot++)
         for (unsigned p = 0; p < DENOISE_PLANES; p++)
-            d->jobs[slot][p] = (noise_job){
-                .denoiser = d, .plane = p, .row = d->rows + (slot * DENOISE_PLANES + p) * row};
+            d->jobs[slot][p] = (noise_job){.denoiser = d,
+                                           .plane = p,
+                                           .row = d->rows + (slot * DENOISE_PLANES + p) * row,
+                                           .grain = d->grain ? &d->grain->models[slot] : NULL};
     return true;
 }
 
@@ -243,6 +255,8 @@ static void forget(denoiser *d)
     for (unsigned p = 0; p < DENOISE_PLANES; p++)
         d->strength[p] = d->sigma[p] = -1;
     d->odds = d->pattern = 0;
+    if (d->grain)
+        memset(d->grain->meters, 0, sizeof d->grain->meters);
 }
 
 static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
@@ -262,7 +276,7 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
            open_pass(&d->luma, s, settings, frame_plane_size(&s->in, 0), !whole, error) &&
            (runs(d) == 1 ||
             open_pass(&d->chroma, s, settings, frame_plane_size(&s->in, 1), true, error)) &&
-           make_jobs(d, error);
+           make_jobs(d, settings->grain > 0, error);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -447,9 +461,8 @@ static void keep_detail(const noise_job *job, unsigned planes)
 }
 
 /* Without noise the network is not run, since it would change samples slightly. */
-static void finish(void *argument)
+static void complete(const noise_job *job)
 {
-    const noise_job *job = argument;
     const denoise_pass *pass = job->pass;
     const unsigned planes = pass->grey ? 1 : 3;
     if (!job->noisy || job->only_chroma)
@@ -473,6 +486,27 @@ static void finish(void *argument)
     const unsigned sigma = level_of(job->denoiser, fmaxf(noise, job->steadied));
     temporal_filter(&made, &now, &previous, planes, sigma, job->denoiser->spacing, cause,
                     pass->temporal);
+}
+
+/* What repair of compression changes is no grain, nor what chroma without noise loses where the
+ * network is told of luma's. */
+static void measure_grain(const noise_job *job)
+{
+    denoiser *d = job->denoiser;
+    const unsigned planes = job->pass->grey ? 1 : 3;
+    if (!job->plane)
+        *job->grain = (grain_model){.format = job->in->format};
+    for (unsigned p = job->plane; p < job->plane + planes && job->noise > 0; p++)
+        if (!p || d->sigma[p] > 0)
+            grain_measure(&d->grain->meters[p], job->in, job->out, p, job->grain);
+}
+
+static void finish(void *argument)
+{
+    const noise_job *job = argument;
+    complete(job);
+    if (job->grain)
+        measure_grain(job);
 }
 
 static mona_status run_pass(const stage *s, noise_job *job)
@@ -569,6 +603,7 @@ static void close_denoiser(void *state)
     close_pass(&d->chroma);
     free(d->rows);
     free(d->work);
+    free(d->grain);
 }
 
 static size_t pass_bytes(const denoise_pass *pass)
@@ -611,6 +646,12 @@ static bool estimate(const void *state, unsigned slot, float *noise, float *comp
     return d->fixed < 0;
 }
 
+static const grain_model *removed(const void *state, unsigned slot)
+{
+    const denoiser *d = state;
+    return d->grain ? &d->grain->models[slot] : NULL;
+}
+
 const stage_row denoise_stage = {.state_bytes = sizeof(denoiser),
                                  .warm_up = 2,
                                  .multiple = multiple,
@@ -620,4 +661,5 @@ const stage_row denoise_stage = {.state_bytes = sizeof(denoiser),
                                  .close = close_denoiser,
                                  .bytes = bytes,
                                  .models = models,
-                                 .estimate = estimate};
+                                 .estimate = estimate,
+                                 .removed = removed};

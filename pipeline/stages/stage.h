@@ -2,7 +2,7 @@
 /* Stages process frames in the background, each on its own stream.
  *
  * A kind of stage is a file with a stage_row, and an entry in STAGES: enlarge.c, denoise.c,
- * colour_grading.c, resize.c and delay.c. */
+ * colour_grading.c, resize.c, grain.c and delay.c. */
 #ifndef MONA_STAGE_H
 #define MONA_STAGE_H
 
@@ -12,6 +12,7 @@
 #include "mona.h"
 #include "pipeline/base/error.h"
 #include "pipeline/stages/frame.h"
+#include "pipeline/stages/grain.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage_settings.h"
@@ -24,7 +25,8 @@
     NEXT(DEBAND, deband_stage, "deband")                                                           \
     LAST(COLOUR, colour_grading_stage, "colour")                                                   \
     OTHER(DELAY, delay_stage, "delay")                                                             \
-    OTHER(RESIZE, resize_stage, "resize")
+    OTHER(RESIZE, resize_stage, "resize")                                                          \
+    OTHER(GRAIN, grain_stage, "grain")
 
 #define STAGE_NO_TEXT(kind, row, name)
 #define STAGE_FIRST_TEXT(kind, row, name) name
@@ -64,6 +66,7 @@ typedef struct stage_work {
     const frame *beside;            /* before or, if there is none, the next frame; NULL: unknown */
     bool begins;                    /* nothing of the frames before counts */
     float error;                    /* as in chain_enqueue, of the frame that entered the chain */
+    const grain_model *removed;     /* by a stage before, once that is done; NULL: none measures */
     unsigned slot;
 } stage_work;
 
@@ -98,6 +101,9 @@ typedef struct stage_row {
     /* The noise found in the latest frames and the compression error in that of a slot, in steps of
      * 8 bits. False: it estimates none. */
     bool (*estimate)(const void *state, unsigned slot, float *noise, float *compression);
+    /* Where the grain will be told that is removed from the frame in a slot. NULL: it is not
+     * measured. */
+    const grain_model *(*removed)(const void *state, unsigned slot);
 } stage_row;
 
 const stage_row *stage_row_of(stage_kind kind);

@@ -49,8 +49,9 @@ typedef struct stage_settings {
     double
         detail; /* of what repairing compression changes, the share that is undone, 0..1; negative:
                       the usual one */
-    bool still; /* a picture, not a video */
-    bool compressed;                 /* estimates count the error left by compression as noise */
+    double grain;    /* the share of what denoising removes that grain is made for; 0: none */
+    bool still;      /* a picture, not a video */
+    bool compressed; /* estimates count the error left by compression as noise */
     double colour_strength;          /* 0..1; negative: 1 */
     bool plain_chroma;               /* is interpolated without luma as a guide */
     bool full_range;                 /* of samples; else studio range */

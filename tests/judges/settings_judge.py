@@ -37,7 +37,7 @@ VALUES = {
         '--input': 'other.mkv', '--output': 'named.mkv', '--out-dir': 'elsewhere', '--raw': '96x54:nv12:10', '--fps': '10',
         '--on-error': 'stop', '--allow': 'playlist', '--part': '1/2', '--segment': '3', '--format': 'nut', '--start': '0.1', '--duration': '100ms', '--end': '0.2',
         '--frames': '3', '--stages': 'denoise', '--scale': '3', '--height': '100', '--width': '120', '--tier': 'best', '--content': 'anime',
-        '--sr': 'sr_x2_tiny', '--denoise': 'denoise_balanced', '--strength': '1', '--detail': '1', '--colour': '0.5',
+        '--sr': 'sr_x2_tiny', '--denoise': 'denoise_balanced', '--strength': '1', '--detail': '1', '--grain': 'keep', '--colour': '0.5',
         '--colour-model': models + '/colour.mona', '--temporal': 'off', '--deinterlace': 'off', '--fields': 'double',
         '--rotate': '90', '--size': '128x128', '--codec': 'hevc', '--crf': '44', '--preset': 'ultrafast',
         '--encoder-option': 'qmin=45', '--audio': 'none', '--threads': '1:1:1', '--device': 'model310', '--cpu': 'c',
@@ -69,7 +69,7 @@ VALUES['verify'] = {'--rtol': '0', '--atol': '0', '--device': 'model310', '--dim
 VALUES['devices'] = {'--watch': '0.1', '--times': '2'}
 VALUES['help'] = {'--completion': 'zsh'}
 VALUES['bench'] = {**{o: v for o, v in VALUES['enhance'].items() if o not in ('--fps', '--size')}, **VALUES['bench']}
-BAD = {'--threads': 'x', '--device': 'none', '--cpu': 'none', '--strip-rows': 'x', '--detail': 'x', '--strength': 'x', '--audio': 'x',
+BAD = {'--threads': 'x', '--device': 'none', '--cpu': 'none', '--strip-rows': 'x', '--detail': 'x', '--grain': 'x', '--strength': 'x', '--audio': 'x',
        '--colour-model': 'none.mona', '--onnx': 'x', '--tile-columns': 'x', '--precision': 'x'}
 VALUES['int8'] = {'--pin': 'body.1=fp16'}  # in this run
 VALUES['live'] = {'--device': 'host'}  # model310 may be too slow and leave frames out
@@ -78,7 +78,7 @@ BESIDE = {
     ('enhance', '--on-error'): ([], 'damaged.mkv'), ('enhance', '--verbose'): ([], 'damaged.mkv'),
     ('enhance', '--part'): ([], 'mute.mkv'), ('enhance', '--resume'): (['--on-error', 'stop'], 'damaged.mkv'), ('enhance', '--drop-unsupported'): ([], 'rich.mkv'), ('enhance', '--keep-start'): ([], 'late.ts'),
     ('enhance', '--deinterlace'): ([], 'fields.mkv'), ('enhance', '--fields'): ([], 'fields.mkv'),
-    ('enhance', '--detail'): (['--strength', '1'], None), ('enhance', '--colour-model'): (['--stages', 'colour'], None),
+    ('enhance', '--detail'): (['--strength', '1'], None), ('enhance', '--grain'): (['--strength', '1'], None), ('enhance', '--colour-model'): (['--stages', 'colour'], None),
     ('bench', '--percentile'): (['--budget', '10s'], None),
     ('enhance', '--recursive'): (['--out-dir', 'out'], None),
     ('compile', '--resize-offset-h'): ([], 'bicubic.onnx'), ('compile', '--resize-offset-w'): ([], 'bicubic.onnx'),

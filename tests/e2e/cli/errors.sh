@@ -178,6 +178,10 @@ alone "--sr: expected sr among --stages, found 'denoise'" --stages denoise --sr 
 alone "--denoise: expected denoise among --stages, found 'sr'" --stages sr --denoise denoise_balanced
 alone "--strength: expected denoise among --stages, found 'sr'" --stages sr --strength 0.5
 alone "--detail: expected denoise among --stages, found 'sr'" --stages sr --detail 0.5
+alone "--grain: expected denoise among --stages, found 'sr'" --stages sr --grain keep
+alone "--grain: expected keep, remove or a number from 0 to 1, found 'auto'" --grain auto
+alone "--grain: expected keep, remove or a number from 0 to 1, found '1.5'" --grain 1.5
+alone "--grain: expected keep, remove or a number from 0 to 1, found 'nan'" --grain nan
 alone "--colour-model: expected colour among --stages, found 'denoise,sr'" --colour-model colour
 onnx=models/bicubic_x2.onnx
 refused "--equalise alone" 2 "--equalise works only with --calibrate" "$tmp/out.mona" "$mona" compile $onnx -o "$tmp/out.mona" --equalise
