@@ -18,7 +18,7 @@
  *       for (uint32_t i = 0; i < call->columns; i++)
  *           y[i] = x[i] > 127 ? 255 : 2 * x[i];
  *   }
- *   static const mona_kernel twice = {"com.example::Double", 1, 1, operands, row};
+ *   static const mona_kernel twice = {"com.example::Double", 1, 1, operands, row, NULL};
  *   static const mona_kernel *const kernels[] = {&twice, NULL};
  *   ...
  *   const mona_guard guard = {.kernels = kernels};
@@ -84,6 +84,8 @@ typedef struct mona_kernel {
     uint32_t inputs, outputs;
     const mona_kernel_operand *operands; /* the inputs, then the outputs */
     void (*row)(const mona_kernel_call *call);
+    /* Each output as a program for an AI Core, which mona compile reads; NULL: there are none */
+    const struct mona_kernel_program *programs;
 } mona_kernel;
 
 /* Whether a kernel's table keeps to the limits above; models that call another are refused

@@ -44,7 +44,7 @@ static inline void user_sum_row(const mona_kernel_call *call)
     }
 }
 
-static const mona_kernel user_sum = {"test::Sum", 3, 2, user_sum_operands, user_sum_row};
+static const mona_kernel user_sum = {"test::Sum", 3, 2, user_sum_operands, user_sum_row, NULL};
 static const mona_kernel *const user_kernels[] = {&user_sum, NULL};
 
 #endif

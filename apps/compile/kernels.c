@@ -6,15 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/op/kernel_program.h"
+#include "formats/blocks.h"
 #include "formats/file.h"
 #include "pipeline/job/model_source.h"
 
-enum { MOST_KERNELS = 64, MOST_BYTES = 1 << 12, MOST_OPERANDS = 2 * MONA_KERNEL_OPERANDS };
+enum { MOST_KERNELS = 64, MOST_BYTES = 1 << 18, MOST_OPERANDS = 2 * MONA_KERNEL_OPERANDS };
 
 typedef struct described {
     mona_kernel kernel;
     char name[MONA_KERNEL_NAME + 1];
     mona_kernel_operand operands[MOST_OPERANDS];
+    mona_kernel_program programs[MONA_KERNEL_OPERANDS];
+    mona_kernel_step *steps; /* of all programs */
+    size_t count, room;
+    size_t first[MONA_KERNEL_OPERANDS]; /* step of a program */
+    mona_kernel_program *now;
 } described;
 
 /* Of the command, which compiles one model. */
@@ -62,15 +69,141 @@ static bool parse_operand(described *d, const char *line)
     return (input && !d->kernel.outputs) || !strcmp(side, "output");
 }
 
+/* ---- programs ------------------------------------------------------------------------------- */
+
+/* The words behind an operation's name. */
+typedef enum form {
+    OF_TWO,   /* VALUE VALUE VALUE */
+    A_NUMBER, /* VALUE NUMBER */
+    AN_ENTRY, /* VALUE INPUT NUMBER */
+    A_VALUE,  /* VALUE */
+    A_SAMPLE, /* INPUT PLANE ROW COLUMN */
+    A_GATHER, /* VALUE VALUE INPUT */
+    A_STORE,  /* PLANE ROW COLUMN VALUE */
+} form;
+
+static const struct operation {
+    const char *name;
+    uint16_t operation;
+    form form;
+} operations[] = {
+    {"add", MONA_KERNEL_VECTOR + AC_VADD_F32, OF_TWO},
+    {"sub", MONA_KERNEL_VECTOR + AC_VSUB_F32, OF_TWO},
+    {"mul", MONA_KERNEL_VECTOR + AC_VMUL_F32, OF_TWO},
+    {"max", MONA_KERNEL_VECTOR + AC_VMAX_F32, OF_TWO},
+    {"min", MONA_KERNEL_VECTOR + AC_VMIN_F32, OF_TWO},
+    {"iadd", MONA_KERNEL_VECTOR + AC_VADD_S32, OF_TWO},
+    {"isub", MONA_KERNEL_VECTOR + AC_VSUB_S32, OF_TWO},
+    {"imul", MONA_KERNEL_VECTOR + AC_VMUL_S32, OF_TWO},
+    {"imax", MONA_KERNEL_VECTOR + AC_VMAX_S32, OF_TWO},
+    {"imin", MONA_KERNEL_VECTOR + AC_VMIN_S32, OF_TWO},
+    {"and", MONA_KERNEL_VECTOR + AC_VAND, OF_TWO},
+    {"or", MONA_KERNEL_VECTOR + AC_VOR, OF_TWO},
+    {"const", MONA_KERNEL_CONST, A_NUMBER},
+    {"entry", MONA_KERNEL_ENTRY, AN_ENTRY},
+    {"width", MONA_KERNEL_WIDTH, A_VALUE},
+    {"height", MONA_KERNEL_HEIGHT, A_VALUE},
+    {"row", MONA_KERNEL_ROW, A_VALUE},
+    {"column", MONA_KERNEL_COLUMN, A_VALUE},
+    {"sample", MONA_KERNEL_SAMPLE, A_SAMPLE},
+    {"gather", MONA_KERNEL_GATHER, A_GATHER},
+    {"store", MONA_KERNEL_STORE, A_STORE},
+};
+
+/* "f3", a value of each cell; "u3", a uniform one; "s3", a sample. */
+static bool value_of(const char *word, mona_kernel_value *v)
+{
+    static const char kinds[] = {'f', 'u', 's'};
+    unsigned index;
+    for (v->kind = 0; v->kind < sizeof kinds && word[0] != kinds[v->kind];)
+        v->kind++;
+    const bool ok = v->kind < sizeof kinds && sscanf(word + 1, "%5u", &index) == 1;
+    v->index = ok && index <= UINT16_MAX ? (uint16_t)index : UINT16_MAX;
+    return ok;
+}
+
+enum { MOST_WORDS = 5, WORD = 24 };
+
+static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
+                        mona_kernel_step *s)
+{
+    const int sample = o->form == A_SAMPLE ? 1 : 0;
+    s->operation = o->operation;
+    switch (o->form) {
+    case OF_TWO:
+        return value_of(words[1], &s->to) && value_of(words[2], &s->a) && value_of(words[3], &s->b);
+    case A_GATHER:
+        s->value = (uint32_t)strtoul(words[3], NULL, 10);
+        return value_of(words[1], &s->to) && value_of(words[2], &s->a);
+    case AN_ENTRY:
+        s->a.index = (uint16_t)strtoul(words[2], NULL, 10);
+        s->value = (uint32_t)strtoul(words[3], NULL, 10);
+        return value_of(words[1], &s->to);
+    case A_NUMBER:
+        s->value = (uint32_t)strtoul(words[2], NULL, 10);
+        return value_of(words[1], &s->to);
+    case A_VALUE:
+        return value_of(words[1], &s->to);
+    default:
+        s->plane = (uint8_t)strtoul(words[1 + sample], NULL, 10);
+        s->row = (int8_t)strtol(words[2 + sample], NULL, 10);
+        s->column = (int8_t)strtol(words[3 + sample], NULL, 10);
+        s->a.index = sample ? (uint16_t)strtoul(words[1], NULL, 10) : 0;
+        return sample || value_of(words[4], &s->a);
+    }
+}
+
+static bool parse_step(described *d, const char *line)
+{
+    enum { OPERATIONS = sizeof operations / sizeof *operations };
+    char words[MOST_WORDS][WORD] = {{0}};
+    size_t i = 0;
+    if (sscanf(line, "%23s %23s %23s %23s %23s", words[0], words[1], words[2], words[3], words[4]) <
+        2)
+        return false;
+    while (i < OPERATIONS && strcmp(words[0], operations[i].name))
+        i++;
+    if (i == OPERATIONS || !list_grow((void **)&d->steps, &d->room, d->count, sizeof *d->steps))
+        return false;
+    d->now->count++;
+    memset(&d->steps[d->count], 0, sizeof *d->steps);
+    return parse_words(&operations[i], words, &d->steps[d->count++]);
+}
+
+/* "program OUTPUT FULL UNIFORM" */
+static bool parse_program(described *d, const char *line)
+{
+    unsigned output, full, uniform;
+    if (sscanf(line, "program %4u %5u %5u", &output, &full, &uniform) != 3 ||
+        output >= d->kernel.outputs)
+        return false;
+    d->now = &d->programs[output];
+    *d->now = (mona_kernel_program){.full = full, .uniform = uniform};
+    d->first[output] = d->count;
+    return true;
+}
+
+static bool parse_line(described *d, const char *line)
+{
+    if (!d->name[0])
+        return sscanf(line, "kernel %127s", d->name) == 1;
+    if (!strncmp(line, "program ", strlen("program ")))
+        return parse_program(d, line);
+    return d->now ? parse_step(d, line) : parse_operand(d, line);
+}
+
 static bool parse(described *d, char *text)
 {
     char *rest = text;
     for (char *line; (line = strtok_r(rest, "\n", &rest));)
-        if (!d->name[0] ? sscanf(line, "kernel %127s", d->name) != 1 : !parse_operand(d, line))
+        if (!parse_line(d, line))
             return false;
+    for (uint32_t i = 0; i < d->kernel.outputs; i++)
+        d->programs[i].steps = d->steps + d->first[i];
     d->kernel.name = d->name;
     d->kernel.operands = d->operands;
     d->kernel.row = has_no_code;
+    d->kernel.programs = d->programs;
     return mona_kernel_sound(&d->kernel);
 }
 
@@ -82,11 +215,13 @@ static bool read_one(const char *path, format_error *error)
         return format_fail(error, "%s: expected up to %d kernels, found more", path, MOST_KERNELS);
     if (!file_read(path, "a kernel's interface", MOST_BYTES, &bytes, &size, error))
         return false;
-    char text[MOST_BYTES + 1];
-    memcpy(text, bytes, size);
-    text[size] = 0;
+    char *text = calloc(size + 1, 1);
+    if (text)
+        memcpy(text, bytes, size);
     free(bytes);
-    if (!parse(&descriptions[count], text))
+    const bool sound = text && parse(&descriptions[count], text);
+    free(text);
+    if (!sound)
         return format_fail(
             error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);
     list[count] = &descriptions[count].kernel;

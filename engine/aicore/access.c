@@ -296,8 +296,8 @@ ac_streams ac_streams_of(const ac_instruction *i)
     const uint32_t op = i->opcode;
     const ac_vector *v = &i->vector;
     const bool conv = op >= AC_OP_VCONV, two = ac_is_vec2(op);
-    const bool wide = op == AC_OP_VEC2 + AC_VADD_F32 || op == AC_OP_VEC2 + AC_VMUL_F32 ||
-                      op == AC_OP_VECS + AC_VADDS_F32 || op == AC_OP_VECS + AC_VMULS_F32;
+    const bool wide = (two && op >= AC_OP_VEC2 + AC_VADD_F32) || op == AC_OP_VECS + AC_VADDS_F32 ||
+                      op == AC_OP_VECS + AC_VMULS_F32;
     const uint32_t width = wide ? 4 : 2;
     const uint32_t to = conv ? converted[op - AC_OP_VCONV][0] : width;
     const uint32_t from = conv ? converted[op - AC_OP_VCONV][1] : width;

@@ -39,6 +39,14 @@ const char *const ac_opcode_names[AC_OPCODES] = {
     [AC_OP_VEC2 + AC_VOR] = "vor",
     [AC_OP_VEC2 + AC_VADD_F32] = "vadd_f32",
     [AC_OP_VEC2 + AC_VMUL_F32] = "vmul_f32",
+    [AC_OP_VEC2 + AC_VSUB_F32] = "vsub_f32",
+    [AC_OP_VEC2 + AC_VMAX_F32] = "vmax_f32",
+    [AC_OP_VEC2 + AC_VMIN_F32] = "vmin_f32",
+    [AC_OP_VEC2 + AC_VADD_S32] = "vadd_s32",
+    [AC_OP_VEC2 + AC_VSUB_S32] = "vsub_s32",
+    [AC_OP_VEC2 + AC_VMUL_S32] = "vmul_s32",
+    [AC_OP_VEC2 + AC_VMAX_S32] = "vmax_s32",
+    [AC_OP_VEC2 + AC_VMIN_S32] = "vmin_s32",
     [AC_OP_VECS + AC_VADDS] = "vadds",
     [AC_OP_VECS + AC_VMULS] = "vmuls",
     [AC_OP_VECS + AC_VADDS_F32] = "vadds_f32",
@@ -296,26 +304,40 @@ static float operate(ac_vec2 op, float a, float b)
     case AC_VADD_F32:
         return a + b;
     case AC_VSUB:
+    case AC_VSUB_F32:
         return a - b;
     case AC_VMUL:
     case AC_VMUL_F32:
         return a * b;
     case AC_VMAX:
+    case AC_VMAX_F32:
         return a > b ? a : b;
     case AC_VMIN:
+    case AC_VMIN_F32:
         return a < b ? a : b;
-    case AC_VAND:
-    case AC_VOR:
-    case AC_VEC2_COUNT:
-        break;
+    default:
+        return 0;
     }
-    return 0;
 }
 
-static void operate_bits(ac_vec2 op, uint8_t *to, uint16_t a, uint16_t b)
+static void operate_bits(ac_vec2 op, uint8_t *to, const uint8_t *p, const uint8_t *q)
 {
-    const uint16_t bits = op == AC_VAND ? a & b : a | b;
+    const uint16_t a = load_half(p), b = load_half(q), bits = op == AC_VAND ? a & b : a | b;
     memcpy(to, &bits, sizeof bits);
+}
+
+static void operate_integers(ac_vec2 op, uint8_t *to, const uint8_t *p, const uint8_t *q)
+{
+    uint32_t a, b;
+    memcpy(&a, p, sizeof a);
+    memcpy(&b, q, sizeof b);
+    const bool above = (int32_t)a > (int32_t)b;
+    const uint32_t result = op == AC_VADD_S32   ? a + b
+                            : op == AC_VSUB_S32 ? a - b
+                            : op == AC_VMUL_S32 ? a * b
+                            : op == AC_VMAX_S32 ? (above ? a : b)
+                                                : (above ? b : a);
+    memcpy(to, &result, sizeof result);
 }
 
 static void dup(uint8_t *dst, uint16_t value, const ac_vector *v)
@@ -328,7 +350,7 @@ static void dup(uint8_t *dst, uint16_t value, const ac_vector *v)
 
 static void vec2(ac_vec2 op, uint8_t *dst, const uint8_t *a, const uint8_t *b, const ac_vector *v)
 {
-    const bool wide = op == AC_VADD_F32 || op == AC_VMUL_F32, bits = op == AC_VAND || op == AC_VOR;
+    const bool wide = op >= AC_VADD_F32, bits = op == AC_VAND || op == AC_VOR;
     const uint32_t size = wide ? 4 : 2;
     const operand d = dst_of(dst, size, v);
     const operand x = source_of(a, size, v->a_block, v->a_repeat);
@@ -338,7 +360,9 @@ static void vec2(ac_vec2 op, uint8_t *dst, const uint8_t *a, const uint8_t *b, c
             uint8_t *to = element_at(&d, r, i);
             const uint8_t *p = element_at(&x, r, i), *q = element_at(&y, r, i);
             if (bits)
-                operate_bits(op, to, load_half(p), load_half(q));
+                operate_bits(op, to, p, q);
+            else if (op >= AC_VADD_S32)
+                operate_integers(op, to, p, q);
             else
                 store_value(to, wide, operate(op, load_value(p, wide), load_value(q, wide)));
         }

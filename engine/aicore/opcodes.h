@@ -22,6 +22,14 @@ typedef enum ac_vec2 {
     AC_VOR, /* 16-bit integers */
     AC_VADD_F32,
     AC_VMUL_F32, /* f32 op f32, each rounded once */
+    AC_VSUB_F32,
+    AC_VMAX_F32,
+    AC_VMIN_F32,
+    AC_VADD_S32, /* 32-bit integers, which wrap */
+    AC_VSUB_S32,
+    AC_VMUL_S32,
+    AC_VMAX_S32,
+    AC_VMIN_S32,
     AC_VEC2_COUNT,
 } ac_vec2;
 typedef enum ac_vecs {

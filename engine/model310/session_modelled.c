@@ -173,19 +173,24 @@ static void begin_group(mona_session *s, bool first, const size_t constants[2], 
             ac_model_load(&s->workers[i].core, constants[i > 0]);
 }
 
-/* An operator on arrays is no AI Core program: arrays lie in global memory, and the chip's AI CPUs
- * work on them. Its time is an estimate, for which nothing is known but this: four elements at
- * once, as their vectors hold, each read, processed, stored and counted as slowly as the scalar
+/* Most operators on arrays are no AI Core program: arrays lie in global memory, and the chip's AI
+ * CPUs work on them. Their time is an estimate, for which nothing is known but this: four elements
+ * at once, as their vectors hold, each read, processed, stored and counted as slowly as the scalar
  * unit does it. */
 static void run_array(worker *w, const plan_group *g)
 {
     const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
     const mona_modelled_op before = begin_op(w, g->first);
-    const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
+    const uint64_t steps = b->program ? 0 : mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
     mona_session_run_map(w, g, w->index);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
         work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
     mona_modelled_add(w, g->first, &before);
+}
+
+static bool on_ai_cpus(const mona_plan *plan, const plan_group *g)
+{
+    return g->whole_maps && !plan->ops[g->first].bound.program;
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -214,7 +219,7 @@ static void record_group(const mona_session *s, const plan_group *g)
         .first_constant = (uint32_t)(first->constants_offset - plan->state_bytes),
         .constants = (uint32_t)mona_plan_group_constants(plan, g),
         .l1_bytes = (uint32_t)mona_plan_group_l1_bytes(g),
-        .array = g->whole_maps ? g->first + 1 : 0,
+        .array = on_ai_cpus(plan, g) ? g->first + 1 : 0,
     };
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
@@ -346,7 +351,7 @@ static void run_unit(worker *w, const plan_group *g, mona_span columns)
 static void run_group(worker *w, const plan_group *g)
 {
     const bool idle = g->side ? w->index != g->side - 1 : w->index >= g->parts;
-    if (idle || (g->whole_maps && w->session->recorder))
+    if (idle || (w->session->recorder && on_ai_cpus(w->session->plan, g)))
         return;
     if (g->whole_maps)
         run_array(w, g);

@@ -163,9 +163,10 @@ typedef struct mona_op_run {
 /* An operator as an AI Core program. */
 typedef struct mona_op_program {
     /* Computes up to MONA_ROWS_AT_ONCE rows. The calls are alike except for scratch, rows and y,
-     * which grows by one from call to call. NULL: there is no program. */
+     * which grows by one from call to call. NULL: there is no program, but for arrays. */
     void (*emit)(const mona_row_call *calls, uint32_t count);
-    bool (*possible)(const mona_bound_op *bound); /* after bind(); NULL: always */
+    void (*array)(const mona_array_call *call, ac_core *core); /* in its place, for arrays */
+    bool (*possible)(const mona_bound_op *bound);              /* after bind(); NULL: always */
     bool in_blocks; /* columns of its input and output are counted in blocks of 32 */
     /* It reads its first input for so many columns of results at a time, also where fewer are left
      * at the end of a row. NULL: 1. */

@@ -24,4 +24,5 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
     [MONA_OP_AVERAGE_POOL] = {.emit = mona_pool_program},
     [MONA_OP_CONCAT] = {.emit = mona_channels_program},
     [MONA_OP_SLICE] = {.emit = mona_channels_program, .brings_maps = mona_channels_are_blocks},
+    [MONA_OP_ARRAY_KERNEL] = {.array = mona_kernel_emit, .possible = mona_kernel_has_program},
 };

@@ -22,6 +22,7 @@ import numpy as np
 from . import _kernel_c
 from ._kernel_graph import KernelError, PLACES, Reader, RANGES
 from ._kernel_run import Run
+from ._kernel_vectors import NoProgram, Vectors
 
 __all__ = ['kernel', 'rows', 'table', 'KernelError', *RANGES, *PLACES, 'clamp', 'select']
 u8, s8, u16, s16, s32, f32 = RANGES
@@ -167,7 +168,17 @@ class Kernel:
                 lines.append(f'{kind} {o.name} {o.type} ' + (
                     f'planes {o.planes} cell {o.cell[0]} {o.cell[1]} around {o.around[0]} {o.around[1]}' if o.planes
                     else f'table {o.elements}'))
-        return '\n'.join(lines) + '\n'
+        return '\n'.join(lines) + '\n' + ''.join(self.programs().values())
+
+    def programs(self):
+        """By output: what is the same as a program for an AI Core's vector unit."""
+        found, self.without = {}, {}
+        for output, name in enumerate(self.outputs):
+            try:
+                found[name] = Vectors(self, name).text(output)
+            except NoProgram as error:
+                self.without[name] = str(error)
+        return found
 
 
 def kernel(name):
@@ -202,6 +213,8 @@ def main(arguments):
             with open(path + suffix, 'w', encoding='utf-8') as file:
                 file.write(text)
         print(path + '.c')
+        for output, why in k.without.items():
+            print(f'{k.name}: {output} has no AI Core program: {why}', file=sys.stderr)
 
 
 if __name__ == '__main__':

@@ -431,4 +431,5 @@ def main():
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 
-main()
+if __name__ == '__main__':
+    main()

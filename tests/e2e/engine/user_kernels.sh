@@ -26,10 +26,10 @@ fi
 # ---- speed: what keeps a compiler from vectors makes rows ten times as slow
 if $CC --version 2> /dev/null | grep -q 'Free Software' && [ "$(uname -m)" = x86_64 ] && [ -z "${CROSS:-}" ]; then
     for kernel in demosaic nv12 blend boxes fused; do # tables of shading and tone are read in vectors on some CPUs alone
-        PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "apps/examples/kernels/$kernel.py" -o "$tmp/rows" > "$tmp/log" 2>&1
+        PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "apps/examples/kernels/$kernel.py" -o "$tmp/vectors" > "$tmp/log" 2>&1
     done
-    nothing "the examples' loops become vector code" "$(for file in "$tmp"/rows/*.c; do
-        $CC -std=c11 -O3 -mavx2 -ffp-contract=off -Iengine -fopt-info-vec -c "$file" -o "$tmp/rows.o" 2>&1 | grep -q 'loop vectorized' ||
+    nothing "the examples' loops become vector code" "$(for file in "$tmp"/vectors/*.c; do
+        $CC -std=c11 -O3 -mavx2 -ffp-contract=off -Iengine -fopt-info-vec -c "$file" -o "$tmp/vectors.o" 2>&1 | grep -q 'loop vectorized' ||
             echo "$file"; done)"
 else
     skip "vectors are looked for where gcc builds for x86-64"

@@ -146,7 +146,7 @@ static void wrong_models_are_refused(void **state)
 static void missing_kernels_are_named(void **state)
 {
     (void)state;
-    static const mona_kernel other = {"test::Su", 3, 2, user_sum_operands, user_sum_row};
+    static const mona_kernel other = {"test::Su", 3, 2, user_sum_operands, user_sum_row, NULL};
     static const mona_kernel *const others[] = {&other, NULL}, *const none[] = {NULL};
     const mona_kernel *const *const lists[] = {NULL, none, others};
     mona_array_kernel k;

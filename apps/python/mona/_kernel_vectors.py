@@ -1,0 +1,345 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A kernel's graph as instructions of an AI Core's vector unit, which engine/op/kernel_program.h describes.
+
+A value is 32 bits a cell: an f32 number, an integer that an f32 number holds ('f', where its range allows that), or an
+s32 number ('i'). What is the same in all cells is computed once. The unit has no shifts, comparisons or divisions:
+what is composed here has the same bits, and what cannot be is refused."""
+import struct
+
+from ._kernel_graph import RANGES
+
+_EXACT = 2 ** 24  # up to here an f32 number holds every integer
+_NEAR = 2 ** 22   # and up to here one plus MAGIC, in its lowest bits
+_MAGIC, _MAGIC_BITS = 1.5 * 2 ** 23, 0x4b400000
+_SIGN, _QUIET_NAN = -2 ** 31, 0x7fc00000
+
+
+class NoProgram(Exception):
+    """What of a kernel an AI Core has no instructions for."""
+
+
+def _within(n, bound):
+    return n.range is not None and -bound <= n.range[0] and n.range[1] <= bound
+
+
+def _bits(x):
+    return struct.unpack('<I', struct.pack('<f', x))[0]
+
+
+class Vectors:
+    """The program of one output: lines of text."""
+
+    def __init__(self, kernel, name):
+        self.kernel, self.lines = kernel, []
+        self.inputs = list(kernel.inputs)
+        self._made, self._count = {}, {'f': 0, 'u': 0, 's': 0}
+        o = kernel.outputs[name]
+        if o.type not in ('u8', 's8', 's32', 'f32'):
+            raise NoProgram(f'{name}: rows of {o.type} as results')
+        stored = kernel.stored[name]
+        for at in o.samples():
+            self._emit('store', *at, self._result(o, stored[at]))
+        self._reuse()
+
+    def _emit(self, *words):
+        self.lines.append(list(words))
+
+    # ---- values
+
+    def _new(self, args):
+        """A place for what is computed of these."""
+        kind = 'u' if all(a[0] == 'u' for a in args) else 'f'
+        self._count[kind] += 1
+        return f'{kind}{self._count[kind] - 1}'
+
+    def _do(self, op, *args):
+        key = (op, *args)
+        if key not in self._made:
+            self._made[key] = self._new(args)
+            self._emit(op, self._made[key], *args)
+        return self._made[key]
+
+    def _known(self, *words):
+        """A uniform value that no instruction computes."""
+        if words not in self._made:
+            self._made[words] = self._new(())
+            self._emit(words[0], self._made[words], *words[1:])
+        return self._made[words]
+
+    def _real(self, x):
+        return self._known('const', _bits(x))
+
+    def _int(self, x):
+        return self._known('const', x & 0xffffffff)
+
+    def _of(self, n, form=None):
+        """The value of a node, whose arguments may be nested to any depth; an integer as `form` says, or as is best."""
+        waiting = [n]
+        while waiting:
+            top = waiting[-1]
+            missing = [a for a in top.args if a not in self._made]
+            if top not in self._made and missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            if top not in self._made:
+                self._made[top] = self._bool(top) if top.type == 'bool' else \
+                    ('f', self._float(top)) if top.type == 'f32' else self._integer(top)
+        own, value = self._made[n]
+        return value if form in (None, own) else self._converted(n, own, value)
+
+    def _converted(self, n, own, value):
+        if n.op == 'const':
+            return self._int(n.value) if own == 'f' else self._real(n.value)
+        if not _within(n, _NEAR):
+            raise NoProgram(f'{n.op} of whole numbers up to {max(map(abs, n.range))} beside smaller ones')
+        if own == 'f':
+            return self._do('isub', self._do('add', value, self._real(_MAGIC)), self._int(_MAGIC_BITS))
+        return self._do('sub', self._do('iadd', value, self._int(_MAGIC_BITS)), self._real(_MAGIC))
+
+    def _near(self, x):
+        """Rounded half to even, |x| < 2^22."""
+        return self._do('sub', self._do('add', x, self._real(_MAGIC)), self._real(_MAGIC))
+
+    # ---- integers
+
+    def _is_float(self, n):
+        """Whether f32 numbers compute an integer exactly."""
+        fits = _within(n, _EXACT)
+        if n.op in ('const', 'place', 'to_s32', 'shr'):
+            return fits
+        if n.op in ('sample', 'entry'):
+            return n.value[0].type != 's32'
+        args = n.args[1:] if n.op == 'select' else n.args
+        return fits and n.op not in ('and', 'or', 'xor') and all(self._made[a][0] == 'f' for a in args)
+
+    def _integer(self, n):
+        form = 'f' if self._is_float(n) else 'i'
+        return form, getattr(self, '_make_' + n.op)(n, form)
+
+    def _make_const(self, n, form):
+        return self._real(n.value) if form == 'f' else self._int(n.value)
+
+    def _make_sample(self, n, form):
+        o, plane, row, column = n.value
+        key = ('sample', self.inputs.index(o.name), plane, row, column)
+        if key not in self._made:
+            self._made[key] = f's{self._count["s"]}'
+            self._count['s'] += 1
+            self._emit(*key)
+        return self._made[key]
+
+    def _make_entry(self, n, form):
+        o, index = n.value[0], n.args[0]
+        table = self.inputs.index(o.name)
+        if index.op == 'const':
+            return self._known('entry', table, index.value)
+        value = self._of(index, 'i')
+        if value[0] == 'u':
+            raise NoProgram('an entry of a table whose index is the same everywhere, but computed')
+        key = ('gather', value, table)
+        if key not in self._made:
+            self._made[key] = self._new((value,))
+            self._emit('gather', self._made[key], value, table)
+        return self._made[key]
+
+    def _make_place(self, n, form):
+        if n.value in ('width', 'height'):
+            return self._known(n.value)
+        key = ('place', n.value)
+        if key not in self._made:
+            self._made[key] = self._new(('f',))
+            self._emit(n.value, self._made[key])
+        return self._made[key]
+
+    def _plain(self, n, form):
+        return self._do(n.op if form == 'f' else 'i' + n.op, *(self._of(a, form) for a in n.args))
+
+    _make_add = _make_sub = _make_min = _make_max = _make_mul = _plain
+
+    def _make_shl(self, n, form):
+        x = self._of(n.args[0], form)
+        return self._do('mul', x, self._real(2.0 ** n.value)) if form == 'f' else self._do('imul', x, self._int(1 << n.value))
+
+    def _make_abs(self, n, form):
+        x = self._of(n.args[0], form)
+        return self._do('max', self._do('mul', x, self._real(-1.0)), x) if form == 'f' else \
+            self._do('imax', self._do('isub', self._int(0), x), x)
+
+    def _shifted(self, x, by, range_):
+        """x / 2^by rounded down: to nearest of what is less by nearly a half, which never is between two."""
+        if max(map(abs, range_)) + 2 ** by > _EXACT / 2 or range_[1] >> by >= _NEAR or range_[0] >> by <= -_NEAR:
+            raise NoProgram(f'>> of whole numbers up to {max(map(abs, range_))}; up to {_EXACT // 2 - 2 ** by} are shifted')
+        if not by:
+            return x
+        return self._near(self._do('mul', self._do('sub', x, self._real(2.0 ** (by - 1) - 0.5)), self._real(2.0 ** -by)))
+
+    def _make_shr(self, n, form):
+        if form == 'i':
+            raise NoProgram(f'>> of whole numbers up to {max(map(abs, n.args[0].range))}')
+        return self._shifted(self._of(n.args[0], 'f'), n.value, n.args[0].range)
+
+    def _make_and(self, n, form):
+        return self._do('and', *(self._of(a, 'i') for a in n.args))
+
+    def _make_or(self, n, form):
+        return self._do('or', *(self._of(a, 'i') for a in n.args))
+
+    def _make_xor(self, n, form):
+        a, b = (self._of(x, 'i') for x in n.args)
+        return self._do('isub', self._do('or', a, b), self._do('and', a, b))
+
+    def _make_select(self, n, form):
+        return self._select(n, form)
+
+    def _make_to_s32(self, n, form):
+        if not _within(n.args[0], _NEAR):
+            raise NoProgram('s32(...) of a float of unknown size; clamp it first')
+        return self._near(self._of(n.args[0]))
+
+    # ---- floats
+
+    def _float(self, n):
+        if n.op in ('const', 'sample', 'entry', 'select'):
+            return getattr(self, '_make_' + n.op)(n, 'f')
+        if n.op == 'to_f32':
+            return self._positive(n.args[0])
+        if n.op == 'div':
+            raise NoProgram('/, for the vector unit has no division')
+        if n.op == 'abs':
+            return self._make_abs(n, 'f')
+        return self._do(n.op, *(self._of(a) for a in n.args))
+
+    def _may_be_minus_zero(self, n):
+        """Whether the f32 number that holds an integer may be -0."""
+        args = n.args[1:] if n.op == 'select' else n.args
+        if n.op in ('const', 'sample', 'entry', 'place', 'shr', 'to_s32'):
+            return False
+        if n.op == 'mul' and any(a.range[0] < 0 for a in args):
+            return n.range[0] <= 0 <= n.range[1]
+        of = (all if n.op == 'add' else any)(self._may_be_minus_zero(a) for a in (args[:1] if n.op == 'sub' else args))
+        return of and n.range[0] <= 0 <= n.range[1]
+
+    def _positive(self, n):
+        """An integer as an f32 number that is not -0."""
+        x = self._of(n, 'f')
+        return self._do('add', x, self._real(0.0)) if self._may_be_minus_zero(n) else x
+
+    # ---- choice, by masks: all bits of a value or none
+
+    def _of_sign(self, x):
+        return self._do('imax', self._do('and', x, self._int(_SIGN)), self._int(-1))
+
+    def _of_difference(self, a, b):
+        """Whether the bits differ."""
+        d = self._do('isub', a, b)
+        return self._of_sign(self._do('or', d, self._do('isub', self._int(0), d)))
+
+    def _not(self, mask):
+        return self._do('isub', self._int(-1), mask)
+
+    def _less(self, a, b):
+        if a.type == 's32' and self._made[a][0] == self._made[b][0] == 'f':
+            return self._of_sign(self._do('sub', self._positive(a), self._of(b)))
+        if a.type == 's32':
+            x, y = self._of(a, 'i'), self._of(b, 'i')
+            return self._of_difference(self._do('imax', y, x), x)
+        x, y = self._of(a), self._of(b)
+        return self._of_difference(self._do('max', y, x), x)
+
+    def _nan(self, n):
+        """Whether it is not a number, where its range does not tell."""
+        x = self._of(n)
+        return self._of_difference(self._do('max', x, self._real(float('-inf'))), x)
+
+    def _bool(self, n):
+        masks = [self._of(a) for a in n.args] if n.op in ('not', 'both', 'either') else None
+        if masks:
+            return 'i', self._not(masks[0]) if n.op == 'not' else self._do('and' if n.op == 'both' else 'or', *masks)
+        a, b = n.args
+        if n.op == 'lt':
+            return 'i', self._less(a, b)
+        apart = self._less(b, a)
+        if n.op == 'eq':
+            apart = self._do('or', apart, self._less(a, b)) if a is not b else self._int(0)
+        for x in {a, b} if a.type == 'f32' else ():
+            apart = self._do('or', apart, self._nan(x)) if x.range is None else apart
+        return 'i', self._not(apart)
+
+    def _select(self, n, form):
+        test, a, b = n.args
+        if test.op == 'lt' and {a, b} == set(test.args): # a < b ? a : b, and a > b
+            return self._do(('min' if a is test.args[0] else 'max') if form == 'f' else
+                            ('imin' if a is test.args[0] else 'imax'), self._of(a, form), self._of(b, form))
+        mask = self._of(test)
+        return self._do('or', self._do('and', self._of(a, form), mask), self._do('and', self._of(b, form), self._not(mask)))
+
+    # ---- results
+
+    def _result(self, o, n):
+        if o.type == 'f32':
+            x = self._of(n)
+            if n.range is None: # there is one NaN
+                nan = self._nan(n)
+                x = self._do('or', self._do('and', x, self._not(nan)), self._do('and', self._int(_QUIET_NAN), nan))
+        elif o.type == 's32':
+            x = self._of(n, 'i')
+        else:
+            x = self._byte(o, n)
+        if x[0] == 'f':
+            return x
+        key = ('full', x)
+        if key not in self._made:
+            self._made[key] = self._new(('f',))
+            self._emit('or', self._made[key], x, x)
+        return self._made[key]
+
+    @staticmethod
+    def _without(n, op, bound):
+        return n.args[0] if n.op == op and n.args[1].op == 'const' and n.args[1].value == bound else n
+
+    def _byte(self, o, n):
+        """Where the store saturates, min and max are not needed. It takes f32 numbers that are whole or beyond the type's."""
+        low, high = RANGES[o.type]
+        x = self._without(self._without(n, 'min', high), 'max', low)
+        if x.op == 'to_s32':
+            y = self._without(self._without(x.args[0], 'min', high), 'max', low)
+            if y.op == 'select' and y.args[0].op == 'eq' and y.args[0].args == (y.args[1], y.args[1]):
+                y = y.args[1]
+            return self._near(self._of(y))
+        if x.op == 'shr': # saturated before it is shifted, where what is shifted is large
+            y, by = self._of(x.args[0], 'f'), x.value
+            least, most = x.args[0].range
+            if least < low - 1 << by and least < -_EXACT / 4:
+                y, least = self._do('max', y, self._real(float(low - 1 << by))), low - 1 << by
+            if most > high + 1 << by and most > _EXACT / 4:
+                y, most = self._do('min', y, self._real(float(high + 1 << by))), high + 1 << by
+            return self._shifted(y, by, (least, most))
+        self._of(x)
+        return self._of(x if self._made[x][0] == 'f' else n, 'f')
+
+    # ---- places
+
+    def _reuse(self):
+        """Gives values that are computed in each tile few places. Those of a value are free after its last use."""
+        last = {w: i for i, line in enumerate(self.lines) for w in line[1:] if isinstance(w, str) and w[0] == 'f'}
+        place, free, count = {}, [], 0
+        for i, line in enumerate(self.lines):
+            op, to = line[0], line[1]
+            args = [w for w in line[1 if op == 'store' else 2:] if isinstance(w, str) and w[0] == 'f']
+            # A gather reads its index to the end.
+            early = [] if op == 'gather' else {a for a in args if last[a] == i}
+            free += [place[a] for a in early]
+            if op != 'store' and isinstance(to, str) and to[0] == 'f':
+                if not free:
+                    free.append(f'f{count}')
+                    count += 1
+                place[to] = free.pop()
+            if op == 'gather':
+                free += [place[a] for a in args if last[a] == i]
+            self.lines[i] = [place.get(w, w) if isinstance(w, str) and w[0] == 'f' else w for w in line]
+        self.full = count
+
+    def text(self, output):
+        lines = [('program', output, self.full, self._count['u']), *self.lines]
+        return ''.join(' '.join(map(str, line)) + '\n' for line in lines)

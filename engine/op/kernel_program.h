@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/* A kernel of the application's as operations of an AI Core's vector unit. mona.kernel writes them,
+ * mona compile reads them, and ops/ascend/kernel_instructions.c makes instructions of them. */
+#ifndef MONA_KERNEL_PROGRAM_H
+#define MONA_KERNEL_PROGRAM_H
+
+#include "engine/aicore/opcodes.h"
+#include "engine/mona_op.h"
+
+typedef enum mona_kernel_operation {
+    MONA_KERNEL_VECTOR,                                     /* + ac_vec2: to = a op b, of 32 bits */
+    MONA_KERNEL_CONST = MONA_KERNEL_VECTOR + AC_VEC2_COUNT, /* to = the bits `value` */
+    MONA_KERNEL_ENTRY,  /* to = entry `value` of table a: bits, or those of an f32 number */
+    MONA_KERNEL_WIDTH,  /* to = the grid's, as f32 */
+    MONA_KERNEL_HEIGHT, /* the same */
+    MONA_KERNEL_ROW,    /* to = the cell's, as f32 */
+    MONA_KERNEL_COLUMN, /* the same */
+    MONA_KERNEL_SAMPLE, /* the next sample is that of input a at plane, row and column */
+    MONA_KERNEL_GATHER, /* to = entry a, an s32 number, of table `value` */
+    MONA_KERNEL_STORE,  /* the output's sample at plane, row and column is a: f32 for an 8-bit type,
+                           saturated, else the bits */
+    MONA_KERNEL_OPERATIONS,
+} mona_kernel_operation;
+
+/* What is computed for each cell anew is full; uniform, what is the same in all of them. A sample
+ * is one of those that SAMPLE names, in order. */
+enum { MONA_KERNEL_FULL, MONA_KERNEL_UNIFORM, MONA_KERNEL_SAMPLED };
+
+typedef struct mona_kernel_value {
+    uint16_t kind, index;
+} mona_kernel_value;
+
+typedef struct mona_kernel_step {
+    uint16_t operation;
+    uint8_t plane;
+    int8_t row, column;
+    mona_kernel_value to, a, b; /* a.index: an input of ENTRY and SAMPLE */
+    uint32_t value;
+} mona_kernel_step;
+
+/* Of one output. full, uniform: how many values there are at a time. count 0: there is none. */
+typedef struct mona_kernel_program {
+    const mona_kernel_step *steps;
+    uint32_t count, full, uniform, samples;
+} mona_kernel_program;
+
+#endif

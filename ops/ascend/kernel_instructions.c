@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: Apache-2.0
+/* ARRAY_KERNEL as an AI Core program: the steps that came with the kernel, for tile after tile. The
+ * samples of the next tile come while this one is computed, and results leave meanwhile.
+ *
+ * UB holds, in this order:
+ *   uniform values, each 32 bytes with the same number
+ *   values of all cells of a tile
+ *   samples as stored, for two tiles, and as f32
+ *   results as stored, for two tiles
+ *   room for samples and results on their way between both forms
+ *
+ * Flags, event 0 of even tiles and event 1 of odd ones:
+ *   MTE2 -> V    the samples are in UB
+ *   V -> MTE2    the samples have been used
+ *   V -> MTE3    the results are complete
+ *   MTE3 -> V    the results have been stored
+ * Event 0 also says, before all tiles, S -> V that constants are there. */
+#include "engine/array_format.h"
+#include "engine/libc.h"
+#include "ops/ascend/kernel_tiles.h"
+#include "ops/ascend/programs.h"
+#include "ops/ascend/ub.h"
+#include "ops/ascend/vectors.h"
+
+enum { UNIFORM_LANES = AC_BLOCK / WIDE_BYTES, MOST_SAMPLES = 1024, MOST_VALUES = 1024 };
+
+typedef struct emitting {
+    kernel_tiles t;
+    const mona_array_call *call;
+    kernel_tile tile;
+    uint32_t elements; /* side by side: of all tiles; those before tile.column */
+    const mona_kernel_step *samples[MOST_SAMPLES];
+} emitting;
+
+static void barrier(const emitting *e)
+{
+    ac_emit_barrier(e->t.core, AC_PIPE_V);
+}
+
+/* ---- values --------------------------------------------------------------------------------- */
+
+/* Where a value begins; uniform ones are one block for all elements. */
+static ac_address value_at(const emitting *e, mona_kernel_value v)
+{
+    const kernel_tiles *t = &e->t;
+    switch (v.kind) {
+    case MONA_KERNEL_UNIFORM:
+        return t->uniform + (uint64_t)v.index * AC_BLOCK;
+    case MONA_KERNEL_FULL:
+        return t->full + (uint64_t)v.index * t->count * WIDE_BYTES;
+    default:
+        return mona_kernel_sample(t, &e->tile, e->samples[v.index]);
+    }
+}
+
+/* to = a op b for `count` values of 32 bits. */
+static void operate(const emitting *e, ac_vec2 op, ac_address to, ac_address a, bool a_uniform,
+                    ac_address b, bool b_uniform, uint32_t count)
+{
+    const bool halves = op == AC_VAND || op == AC_VOR;
+    const ac_vector strides = {.dst_block = 1,
+                               .a_block = !a_uniform,
+                               .b_block = !b_uniform,
+                               .dst_repeat = 8,
+                               .a_repeat = a_uniform ? 0 : 8,
+                               .b_repeat = b_uniform ? 0 : 8};
+    vec2_all(e->t.core, op, to, a, b, halves ? 2 * count : count, strides);
+    barrier(e);
+}
+
+static bool is_uniform(mona_kernel_value v)
+{
+    return v.kind == MONA_KERNEL_UNIFORM;
+}
+
+static void vector_step(const emitting *e, const mona_kernel_step *s)
+{
+    const bool once = is_uniform(s->to);
+    operate(e, (ac_vec2)(s->operation - MONA_KERNEL_VECTOR), value_at(e, s->to), value_at(e, s->a),
+            is_uniform(s->a) && !once, value_at(e, s->b), is_uniform(s->b) && !once,
+            once ? UNIFORM_LANES : e->t.count);
+}
+
+/* ---- constants ------------------------------------------------------------------------------ */
+
+/* The scalar unit writes one block. */
+static void fill(const emitting *e, ac_address at, uint32_t bits)
+{
+    ac_emit_fill(e->t.core, at, (ac_fill){UNIFORM_LANES, WIDE_BYTES, WIDE_BYTES, bits});
+}
+
+static void fill_own(const emitting *e, uint32_t which, float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    fill(e, kernel_own(&e->t, which), bits);
+}
+
+static void fill_number(const emitting *e, mona_kernel_value to, uint32_t number)
+{
+    const float value = (float)number;
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    fill(e, value_at(e, to), bits);
+}
+
+/* The entries of a table that is a constant of the model. */
+static uint32_t entry_of(const mona_bound_op *b, uint32_t table, uint32_t index)
+{
+    const mona_type type = b->kernel->operands[table].type;
+    const uint8_t *at = b->data + b->op->array.offset[table] + index * mona_type_size(type);
+    uint32_t bits = 0;
+    memcpy(&bits, at, mona_type_size(type));
+    if (type == MONA_F32 || type == MONA_S32)
+        return bits;
+    const float value = type == MONA_S8    ? (float)(int8_t)bits
+                        : type == MONA_S16 ? (float)(int16_t)bits
+                                           : (float)bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static bool is_constant(const mona_bound_op *b, uint32_t input)
+{
+    return b->op->inputs[input] == MONA_NONE;
+}
+
+/* Of a table that is an input: brings the entry, and writes it side by side. */
+static void bring_entry(const emitting *e, const mona_kernel_step *s)
+{
+    ac_core *core = e->t.core;
+    const ac_address to = value_at(e, s->to), spare = e->t.scratch;
+    const ac_address from = ac_read_at(core, e->call->input[s->a.index]) + (uint64_t)s->value * 4;
+    ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE2, AC_EVENT0);
+    ac_emit_copy(core, AC_GM_UB, spare, from, (ac_copy){.bursts = 1, .blocks = 1});
+    ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_S, AC_EVENT0);
+    for (uint32_t half = 0; half < WIDE_BYTES; half += 2)
+        ac_emit_move(core, to + half, spare + half,
+                     (ac_move){.count = UNIFORM_LANES,
+                               .dst_step = WIDE_BYTES,
+                               .dst_type = MONA_U16,
+                               .src_type = MONA_U16,
+                               .scale = F16_ONE,
+                               .maximum = UINT16_MAX});
+}
+
+static void constant_step(const emitting *e, const mona_kernel_step *s)
+{
+    const mona_bound_op *b = e->t.bound;
+    if (s->operation == MONA_KERNEL_CONST)
+        fill(e, value_at(e, s->to), s->value);
+    else if (s->operation == MONA_KERNEL_WIDTH || s->operation == MONA_KERNEL_HEIGHT)
+        fill_number(e, s->to,
+                    s->operation == MONA_KERNEL_WIDTH ? e->t.grid_columns : e->t.grid_rows);
+    else if (s->operation == MONA_KERNEL_ENTRY && is_constant(b, s->a.index))
+        fill(e, value_at(e, s->to), entry_of(b, s->a.index, s->value));
+    else if (s->operation == MONA_KERNEL_ENTRY)
+        bring_entry(e, s);
+}
+
+/* Bits in one lane of 16, and in all others. */
+static void fill_edges(const emitting *e)
+{
+    const uint32_t lane = (e->t.width - 1) / e->t.columns;
+    fill(e, kernel_own(&e->t, KERNEL_EDGE), 0);
+    fill(e, kernel_own(&e->t, KERNEL_NO_EDGE), UINT32_MAX);
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_EDGE) + 2 * lane,
+                 (ac_fill){1, 2, 2, UINT16_MAX});
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_NO_EDGE) + 2 * lane, (ac_fill){1, 2, 2, 0});
+}
+
+/* All of UB is written once: copies and transposes of whole blocks bring some that nothing else
+ * writes. Then constants, and what follows from them alone. */
+static void begin(emitting *e)
+{
+    const kernel_tiles *t = &e->t;
+    uint32_t sample = 0;
+    dup_all(t->core, ac_at(AC_UB, 0), 0, t->bytes / 2, side_by_side);
+    ac_emit_sync(t->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    fill_own(e, KERNEL_256, 256);
+    if (t->lanes)
+        fill_edges(e);
+    for (uint32_t i = 0; i < t->program->count; i++) {
+        const mona_kernel_step *s = &t->program->steps[i];
+        constant_step(e, s);
+        if (s->operation == MONA_KERNEL_SAMPLE)
+            e->samples[sample++] = s;
+    }
+    ac_emit_sync(t->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t i = 0; i < t->program->count; i++)
+        if (t->program->steps[i].operation < MONA_KERNEL_CONST &&
+            is_uniform(t->program->steps[i].to))
+            vector_step(e, &t->program->steps[i]);
+}
+
+/* ---- tiles ---------------------------------------------------------------------------------- */
+
+static void compute(const emitting *e)
+{
+    const kernel_tiles *t = &e->t;
+    for (uint32_t i = 0; i < t->program->count; i++) {
+        const mona_kernel_step *s = &t->program->steps[i];
+        if (s->operation == MONA_KERNEL_STORE)
+            mona_kernel_put(t, &e->tile, s, value_at(e, s->a));
+        else if (s->operation < MONA_KERNEL_CONST && !is_uniform(s->to))
+            vector_step(e, s);
+    }
+}
+
+static uint32_t tiles_across(const kernel_tiles *t)
+{
+    return t->lanes ? ceil_div_u32(t->grid_columns, t->width) : 1;
+}
+
+static uint32_t tile_count(const kernel_tiles *t)
+{
+    return t->lanes ? ceil_div_u32(t->end - t->begin, t->rows) * tiles_across(t)
+                    : ceil_div_u32((t->end - t->begin) * t->grid_columns, t->count);
+}
+
+/* Where a next tile would reach beyond the end it begins earlier. */
+static kernel_tile tile_at(const kernel_tiles *t, uint32_t i)
+{
+    kernel_tile tile = {.parity = i % 2};
+    if (t->lanes) {
+        tile.row = t->begin + i / tiles_across(t) * t->rows;
+        tile.row = tile.row + t->rows > t->end ? t->end - t->rows : tile.row;
+        tile.column = i % tiles_across(t) * t->width;
+        if (tile.column + t->width > t->grid_columns)
+            tile.column = t->grid_columns - t->width;
+        return tile;
+    }
+    const uint32_t end = t->end * t->grid_columns;
+    tile.column = t->begin * t->grid_columns + i * t->count;
+    tile.column = tile.column + t->count > end ? end - t->count : tile.column;
+    return tile;
+}
+
+static void bring(const emitting *e, uint32_t i)
+{
+    const kernel_tile tile = tile_at(&e->t, i);
+    ac_emit_wait_flag(e->t.core, AC_PIPE_V, AC_PIPE_MTE2, tile.parity);
+    mona_kernel_bring(&e->t, &tile);
+    ac_emit_set_flag(e->t.core, AC_PIPE_MTE2, AC_PIPE_V, tile.parity);
+}
+
+static void make_tile(emitting *e, uint32_t i)
+{
+    ac_core *core = e->t.core;
+    e->tile = tile_at(&e->t, i);
+    const uint32_t event = e->tile.parity;
+    ac_emit_wait_flag(core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    mona_kernel_widen(&e->t, &e->tile);
+    ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
+    compute(e);
+    ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, event);
+    mona_kernel_take_away(&e->t, &e->tile);
+    ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
+}
+
+/* ---- the operator --------------------------------------------------------------------------- */
+
+/* Tiles need so many elements; where a core has fewer it makes some of another one's, too. */
+static void widen_share(const mona_array_kernel *grid, uint32_t *begin, uint32_t *end)
+{
+    enum { LEAST = 32 };
+    while ((uint64_t)(*end - *begin) * grid->columns < LEAST && *begin)
+        --*begin;
+    while ((uint64_t)(*end - *begin) * grid->columns < LEAST && *end < grid->rows)
+        ++*end;
+}
+
+void mona_kernel_emit(const mona_array_call *call, ac_core *core)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_array_kernel *grid = (const void *)(b->data + b->op->array.record);
+    uint32_t first = (uint32_t)call->begin, end = (uint32_t)call->end;
+    emitting e = {.call = call};
+    widen_share(grid, &first, &end);
+    if (call->begin == call->end || !mona_kernel_tiles(&e.t, b, first, end))
+        return;
+    e.t.core = core;
+    for (uint32_t i = 0; i < e.t.kernel->inputs; i++)
+        if (e.t.input[i].operand->planes)
+            e.t.input[i].gm = ac_read_at(core, call->input[i]);
+    e.t.output.gm = ac_address_of(core, call->output, true);
+    begin(&e);
+    const uint32_t count = tile_count(&e.t);
+    for (uint32_t event = 0; event < 2; event++) {
+        ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+        ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
+    }
+    bring(&e, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i + 1 < count)
+            bring(&e, i + 1);
+        make_tile(&e, i);
+    }
+    for (uint32_t event = 0; event < 2; event++) {
+        ac_emit_wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+        ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
+    }
+}
+
+/* ---- proof ---------------------------------------------------------------------------------- */
+
+static bool value_ok(const mona_kernel_program *p, mona_kernel_value v, uint32_t samples)
+{
+    return v.index < (v.kind == MONA_KERNEL_UNIFORM ? p->uniform
+                      : v.kind == MONA_KERNEL_FULL  ? p->full
+                                                    : samples);
+}
+
+static bool sample_ok(const mona_kernel *k, const mona_kernel_step *s)
+{
+    if (s->a.index >= k->inputs)
+        return false;
+    const mona_kernel_operand *o = &k->operands[s->a.index];
+    const int32_t above = o->around_rows * o->cell_rows, left = o->around_columns * o->cell_columns;
+    return s->plane < o->planes && s->row >= -above && s->row < above + o->cell_rows &&
+           s->column >= -left && s->column < left + o->cell_columns;
+}
+
+/* A table of the model has any type; one that is an input has 32 bits. */
+static bool entry_ok(const mona_bound_op *b, uint32_t table, uint32_t index)
+{
+    return table < b->kernel->inputs && !b->kernel->operands[table].planes &&
+           index < b->kernel->operands[table].elements &&
+           (is_constant(b, table) || mona_type_size(b->kernel->operands[table].type) == WIDE_BYTES);
+}
+
+/* samples: SAMPLE steps so far. */
+static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const mona_kernel_step *s,
+                    uint32_t *samples)
+{
+    const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
+    const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
+    const bool to_ok = s->to.kind < MONA_KERNEL_SAMPLED && value_ok(p, s->to, 0);
+    const bool a_ok = value_ok(p, s->a, *samples);
+    switch (s->operation) {
+    case MONA_KERNEL_CONST:
+    case MONA_KERNEL_WIDTH:
+    case MONA_KERNEL_HEIGHT:
+        return to_ok && is_uniform(s->to);
+    case MONA_KERNEL_ENTRY:
+        return to_ok && is_uniform(s->to) && entry_ok(b, s->a.index, s->value);
+    case MONA_KERNEL_SAMPLE:
+        return ++*samples <= MOST_SAMPLES && sample_ok(b->kernel, s);
+    case MONA_KERNEL_STORE:
+        return a_ok && !is_uniform(s->a) && s->plane < out->planes && s->row >= 0 &&
+               s->row < out->cell_rows && s->column >= 0 && s->column < out->cell_columns;
+    default:
+        return s->operation < MONA_KERNEL_CONST && to_ok && a_ok && value_ok(p, s->b, *samples) &&
+               (!is_uniform(s->to) || (is_uniform(s->a) && is_uniform(s->b)));
+    }
+}
+
+bool mona_kernel_has_program(const mona_bound_op *b)
+{
+    const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
+    const mona_kernel_program *p =
+        b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
+    kernel_tiles t;
+    uint32_t samples = 0;
+    if (!p || !p->count || p->uniform > MOST_VALUES || p->full > MOST_VALUES)
+        return false;
+    for (uint32_t i = 0; i < p->count; i++)
+        if (!step_ok(b, p, &p->steps[i], &samples))
+            return false;
+    return mona_kernel_tiles(&t, b, 0, record->rows);
+}

@@ -1,0 +1,41 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Kernels of one's own as AI Core programs: on the modelled chip, which checks them, and on the replay kernel.
+. tests/tap.inc
+CC=${CC:-gcc}
+needs_python numpy
+
+# $1: a kernel's identifier, $2: its C, $3: the program to link
+cat > "$tmp/link" << SH
+exec $CC -std=c11 -O1 -w $sanitisers -ffp-contract=off -D_GNU_SOURCE -I. -Iengine -I"$BUILD/gen" -DKERNEL=\$1 -o \$3 \$2 \\
+    tests/e2e/engine/kernel_chip.c "$BUILD/engine/ascend/kernel/replay.o" "$BUILD/engine/ascend/kernel/emulation.o" \\
+    "$BUILD/formats/file.o" "$BUILD/formats/error.o" "$BUILD/libmona-ascend.a" "$BUILD/libmona-model310.a" "$BUILD/libmona-plan.a" \\
+    "$BUILD/libmona.a" -pthread -lm
+SH
+
+# $@: ROWSxCOLUMNS... -- FILE.py...
+chip() {
+    MONA=$mona BUILD_CHIP="sh $tmp/link" PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/kernel_chip.py "$tmp" "$@" 2>&1
+}
+
+cat > "$tmp/double.py" << 'PYTHON'
+from mona.kernel import kernel, rows, u8
+
+
+@kernel('com.example::Double')
+def double(x: rows(u8), *, y: rows(u8)):
+    y[0, 0] = x[0, 0] * 2
+PYTHON
+examples=$(for name in demosaic nv12 blend fused; do echo apps/examples/kernels/$name.py; done)
+
+chip 1x32 24x37 -- "$tmp/double.py" > "$tmp/log"
+# One row, fewer columns than lanes, several tiles of which the last ones overlap.
+chip 1x32 24x64 21x320 -- $examples >> "$tmp/log"
+nothing "the modelled chip and the replay kernel have the bytes of numpy" "$(grep -v ': equal, ' "$tmp/log")"
+same "in runs" "$(grep -c ': equal, ' "$tmp/log")" 17
+
+if full; then
+    chip 540x960 -- apps/examples/kernels/demosaic.py apps/examples/kernels/nv12.py > "$tmp/log"
+    nothing "and of frames of 1920x1080" "$(grep -v ': equal, ' "$tmp/log")"
+    sed 's/^/# /' "$tmp/log"
+fi
