@@ -104,7 +104,7 @@ RUN_SRC += $(wildcard engine/cpu/arm/neon*.c)
 else ifneq ($(filter __ARM_FEATURE_MVE,$(MACROS)),)
 RUN_SRC += engine/cpu/arm/mve.c
 else ifneq ($(filter __ARM_NEON,$(MACROS)),)
-RUN_SRC += $(filter-out %_dotprod.c,$(wildcard engine/cpu/arm/neon*.c))
+RUN_SRC += $(filter-out %_dotprod.c %_i8mm.c,$(wildcard engine/cpu/arm/neon*.c))
 else ifneq ($(filter __ARM_FEATURE_DSP,$(MACROS)),)
 RUN_SRC += engine/cpu/arm/dsp.c
 else ifeq ($(ARCH),riscv64)
@@ -242,14 +242,15 @@ ifeq ($(ARCH),arm)
 $(call obj,$(wildcard engine/cpu/arm/neon*.c)): ENGINE_CFLAGS += $(call takes,-mfp16-format=ieee)
 endif
 $(BUILD)/engine/cpu/arm/neon_dotprod.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod
+$(BUILD)/engine/cpu/arm/neon_i8mm.o: ENGINE_CFLAGS += -march=armv8.2-a+dotprod+i8mm+fp16
 $(BUILD)/engine/cpu/riscv/rvv.o: ENGINE_CFLAGS += $(call takes,-march=rv64gcv)
 # What is not a kernel for one instruction set is nearly as fast at a third of the size.
 SMALL := -O2 -ftree-vectorize $(call takes,-fvect-cost-model=dynamic)
-$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/mve.c engine/cpu/riscv/% ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
+$(call obj,$(filter-out engine/cpu/x86/% engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c engine/cpu/arm/neon_i8mm.c engine/cpu/arm/mve.c engine/cpu/riscv/% ops/%,$(RUN_SRC)) $(PLAN_SRC)): OPTIMISE = $(SMALL)
 $(BUILD)/engine/cpu/c/c_conv.o: OPTIMISE = $(SMALL) $(call takes,-fpeel-loops)
 # Nothing reads the flags of floating-point exceptions; without them GCC makes vectors of selections.
 $(BUILD)/ops/arrays/real.o: OPTIMISE += $(call takes,-fno-trapping-math)
-$(call obj,engine/cpu/arm/neon.c engine/cpu/arm/neon_dotprod.c): OPTIMISE = -O2 $(call takes,-fpeel-loops)
+$(call obj,$(addprefix engine/cpu/arm/neon,.c _dotprod.c _i8mm.c)): OPTIMISE = -O2 $(call takes,-fpeel-loops)
 $(addprefix $(BUILD)/engine/port/,posix.o posix_pool.o posix_library.o): ENGINE_CFLAGS = $(BASE) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -pthread
 
 $(BUILD)/engine/%.o: engine/%.c Makefile

@@ -250,7 +250,8 @@ typedef struct mona_size {
 typedef struct mona_config {
     const mona_device *device; /* NULL: mona_device_host */
     const char *cpu;           /* host: highest instruction set to use: "c"; "avx2", "avxvnni",
-                                  "avx512"; "neon", "dotprod"; NULL: the best this CPU has */
+                                  "avx512"; "neon", "dotprod", "i8mm"; NULL: the best of
+                                  this CPU */
     unsigned threads;          /* 0: one per core of the device */
     /* Rows that a step produces and columns of a tile, counted in the smallest output before its
      * depth-to-space; the output of a x2 model has twice as many. 0: the planner chooses. */

@@ -89,11 +89,11 @@ mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
     const bool dilated = c->dilation_w > 1 && c->kernel_w > 1;
     mona_conv_layout k = {.c0 = b->input_c0[0], .kernel_h = c->kernel_h, .kernel_w = c->kernel_w};
     k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
-    k.piece = half ? 1 : 4;
+    k.depthwise = mona_conv_is_depthwise(b);
+    k.piece = half ? 1 : by_steps && !k.depthwise && b->isa->step_8bit ? b->isa->step_8bit : 4;
     k.element = half ? 4 : 1;
     k.taps = k.last_taps = dilated ? 1 : c->kernel_w;
     k.run_elements = k.last_run_elements = k.taps * k.c0;
-    k.depthwise = mona_conv_is_depthwise(b);
     if (k.depthwise) {
         k.run_elements = k.last_run_elements = k.taps;
         return k;

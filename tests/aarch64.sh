@@ -16,9 +16,12 @@ on() {
 on cortex-a53 "$arm/tests/checkops" --share 4 > "$tmp/plain" 2>&1 &
 on max "$arm/tests/checkops" --share 4 --cpu dotprod > "$tmp/dotprod" 2>&1
 dotprod=$?
+on max "$arm/tests/checkops" --share 4 --cpu i8mm > "$tmp/i8mm" 2>&1
+i8mm=$?
 wait $!
-same "checkops ends well on both CPUs" "$? $dotprod" "0 0"
-cat "$tmp/plain" "$tmp/dotprod"
+same "checkops ends well on both CPUs" "$? $dotprod $i8mm" "0 0 0"
+cat "$tmp/plain" "$tmp/dotprod" "$tmp/i8mm"
+same "those with products of matrices ran" "$(grep -c '^ok .* checkops i8mm conv_row' "$tmp/i8mm")" 3
 same "checkops on a CPU without dot products runs C, NEON and the modelled chip" \
     "$(sed -n 's/^ok [0-9]* - checkops \([^ ]*\) conv_row$/\1/p' "$tmp/plain" | tr '\n' ' ')" "c neon model310 "
 
@@ -35,14 +38,19 @@ nothing "the largest frame stays within a quarter of the $limit KiB stack bound"
 
 # A whole network, compared with the result on this machine.
 succeeds "the firmware example runs here" "$BUILD/firmware" "$tmp/in.pgm" "$tmp/native.pgm"
-for case in "cortex-a53 c" "cortex-a53" "max dotprod"; do
+for case in "cortex-a53 c" "cortex-a53" "max dotprod" "max i8mm"; do
     set -- $case
     rm -f "$tmp/out.pgm"
     succeeds "the firmware example runs on $case" on "$1" "$arm/firmware" "$tmp/in.pgm" "$tmp/out.pgm" ${2:-}
     succeeds "$case gives the same bytes" cmp "$tmp/native.pgm" "$tmp/out.pgm"
 done
-if on cortex-a53 "$arm/firmware" "$tmp/in.pgm" "$tmp/out.pgm" dotprod > "$tmp/log" 2>&1; then
-    not_ok "dot products are refused where the CPU has none" "$(cat "$tmp/log")"
-else
-    ok "dot products are refused where the CPU has none"
-fi
+# $1: CPU, $2: instruction set
+refused() {
+    if on "$1" "$arm/firmware" "$tmp/in.pgm" "$tmp/out.pgm" "$2" > "$tmp/log" 2>&1; then
+        not_ok "$2 is refused on $1, which lacks it" "$(cat "$tmp/log")"
+    else
+        ok "$2 is refused on $1, which lacks it"
+    fi
+}
+refused cortex-a53 dotprod
+refused cortex-a76 i8mm

@@ -32,6 +32,8 @@ static double seconds(void)
 #define EIGHT(op) op(1) op(2) op(3) op(4) op(5) op(6) op(7) op(8)
 /* sdot v<n>.4s, v0.16b, v0.16b, which an assembler for plain ARMv8-A refuses. */
 #define DOT128(n) ".inst 0x4e809400 + " #n "\n"
+/* smmla v<n>.4s, v0.16b, v0.16b */
+#define MATRIX128(n) ".inst 0x4e80a400 + " #n "\n"
 #define FMA128(n) "fmla v" #n ".4s, v0.4s, v0.4s\n"
 #define PRODUCTS128(n)                                                                             \
     "smull v1" #n ".8h, v0.8b, v0.8b\nsmlal2 v1" #n ".8h, v0.16b, v0.16b\n"                        \
@@ -70,6 +72,7 @@ static peak_loop peak_of(const ac_isa *isa, bool half)
 }
 #elif defined(__aarch64__)
 PEAK_LOOP(dot128, TWELVE(DOT128))
+PEAK_LOOP(matrix128, TWELVE(MATRIX128))
 PEAK_LOOP(products128, EIGHT(PRODUCTS128))
 PEAK_LOOP(fma128, TWELVE(FMA128))
 
@@ -77,6 +80,8 @@ static peak_loop peak_of(const ac_isa *isa, bool half)
 {
     if (half)
         return (peak_loop){fma128, 12 * 4};
+    if (isa == &ac_isa_i8mm)
+        return (peak_loop){matrix128, 12 * 32};
     return isa == &ac_isa_dotprod ? (peak_loop){dot128, 12 * 16} : (peak_loop){products128, 8 * 16};
 }
 #else

@@ -12,7 +12,7 @@ import sys
 COLUMNS = 100
 # Names of instruction sets, semihosting, standards and systems; words of formulas and of examples.
 ABROAD = """
-    ACL_PyTorch ADP_Stopped_ApplicationExit ADP_Stopped_RunTimeErrorUnknown ARCH_REQ_XCOMP_PERM CPACR_EL1 FEAT_DotProd KIND_0
+    ACL_PyTorch ADP_Stopped_ApplicationExit ADP_Stopped_RunTimeErrorUnknown ARCH_REQ_XCOMP_PERM CPACR_EL1 FEAT_DotProd FEAT_FP16 FEAT_I8MM KIND_0
     KIND_1 OP_TYPE PIPE_BUF SYS_EXIT SYS_EXIT_EXTENDED SYS_GET_CMDLINE TASK_TIER TASK_TIER_anime TASK_TIER_video TCR_EL1
     XFEATURE_XTILEDATA all_k arch_prctl block_dim chroma_format_idc general_profile_idc i_d in_N n_in n_out p_d profile_idc
     round_half_even sum_k

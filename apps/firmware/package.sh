@@ -25,7 +25,10 @@ make -s -f apps/firmware/Makefile kernels | while read -r file needs; do
     mkdir -p "$sources/$(dirname "$file")"
     {
         echo "#if $needs"
-        case $file in *dotprod*) echo '#pragma GCC target("arch=armv8.2-a+dotprod")' ;; esac
+        case $file in
+        *dotprod*) echo '#pragma GCC target("arch=armv8.2-a+dotprod")' ;;
+        *i8mm*) echo '#pragma GCC target("arch=armv8.2-a+dotprod+i8mm+fp16")' ;;
+        esac
         cat "$file"
         echo '#endif'
     } > "$sources/$file"

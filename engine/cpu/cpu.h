@@ -49,8 +49,9 @@ typedef struct ac_epilogue {
  * So K ascends by c1, kernel row, kernel column and c0, which is the order in which FP16 sums are
  * formed. Elements beyond the real channels have zero weights.
  *
- * A step is one operand of the arithmetic: 4 elements for INT8, 1 for FP16. Run r has
- * ac_run_steps(r) of them, rounded up; the surplus elements have zero weights.
+ * A step is one operand of the arithmetic: 4 elements for INT8, or ac_isa.step_8bit, and 1 for
+ * FP16. Run r has ac_run_steps(r) of them, rounded up (of 4 elements); the surplus elements have
+ * zero weights.
  *
  * Row programs read weights packed as [block of 16 outputs][run][step][16 outputs][elements of a
  * step], s8, or fp32 holding fp16 values. Instructions read those of `packing`; fields for row
@@ -275,6 +276,7 @@ typedef struct ac_isa {
     /* Bytes of an element of U8 and S8, and of F16, as conv_row multiplies it, if it takes runs of
      * those (ac_conv.operands), else 0: a 16-bit integer, an fp32. */
     uint8_t operand_8bit;
+    uint8_t step_8bit; /* elements of a step of conv_row for INT8, unless 0: 4 */
     uint32_t
         narrow_taps; /* conv_row reads ac_conv.narrow of up to so many taps of 16 channels; 0: no */
     bool narrow_wide, narrow_rotated; /* in which order (narrow.h) */
@@ -311,6 +313,7 @@ extern const ac_isa ac_isa_amx;                         /* AVX-512 with AMX-INT8
 #elif defined(__aarch64__)
 extern const ac_isa ac_isa_neon;
 extern const ac_isa ac_isa_dotprod; /* NEON with FEAT_DotProd */
+extern const ac_isa ac_isa_i8mm;    /* and FEAT_I8MM and FEAT_FP16 */
 #elif defined(__ARM_FEATURE_MVE)
 extern const ac_isa ac_isa_mve;
 #elif defined(__ARM_NEON)

@@ -13,6 +13,10 @@ uint32_t mona_port_cpu_features(void)
 #if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD)
     features |= MONA_CPU_DOTPROD;
 #endif
+#if defined(__aarch64__) && defined(__ARM_FEATURE_DOTPROD) &&                                      \
+    defined(__ARM_FEATURE_MATMUL_INT8) && defined(__ARM_FEATURE_FP16_VECTOR_ARITHMETIC)
+    features |= MONA_CPU_I8MM;
+#endif
 #ifdef __ARM_FEATURE_MVE
     features |= MONA_CPU_MVE;
 #endif

@@ -16,6 +16,7 @@ enum {
     MONA_CPU_AVXVNNI = 1 << 3, /* also everything of MONA_CPU_AVX2 */
     MONA_CPU_NEON = 1 << 2,
     MONA_CPU_DOTPROD = 1 << 4,     /* FEAT_DotProd, and everything of MONA_CPU_NEON */
+    MONA_CPU_I8MM = 1 << 10,       /* FEAT_I8MM, FEAT_FP16, and everything of MONA_CPU_DOTPROD */
     MONA_CPU_DSP = 1 << 5,         /* 32-bit Arm controllers: the DSP instructions */
     MONA_CPU_MVE = 1 << 6,         /* the vector extension of ARMv8.1-M, for integers and floats */
     MONA_CPU_SPARE_PORTS = 1 << 7, /* more vector ports than multiply-adds can use */

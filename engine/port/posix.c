@@ -101,8 +101,11 @@ uint32_t mona_port_cpu_features(void)
 {
     uint32_t features = MONA_CPU_NEON;
 #if defined(__linux__)
+    enum { NEEDED = HWCAP_ASIMDDP | HWCAP_ASIMDHP };
     if (getauxval(AT_HWCAP) & HWCAP_ASIMDDP)
         features |= MONA_CPU_DOTPROD;
+    if ((getauxval(AT_HWCAP) & NEEDED) == NEEDED && (getauxval(AT_HWCAP2) & HWCAP2_I8MM))
+        features |= MONA_CPU_I8MM;
 #endif
     return features;
 }

@@ -22,6 +22,7 @@ static const struct {
 #elif defined(__aarch64__)
     {&ac_isa_neon, MONA_CPU_NEON},
     {&ac_isa_dotprod, MONA_CPU_DOTPROD},
+    {&ac_isa_i8mm, MONA_CPU_I8MM},
 #elif defined(__ARM_FEATURE_MVE)
     {&ac_isa_mve, MONA_CPU_MVE},
 #elif defined(__ARM_NEON)

@@ -129,8 +129,8 @@ bool option_cut_complete(double start, double duration, double *end, pipeline_er
      .initial = "auto", .device = true}
 #define OPTION_CPU(field, group)                                                                   \
     {"--cpu", NULL, OPTION_STRING, KEEPS_BYTES, field, "ISA", group,                               \
-     .help = "highest instruction set to use: c; avx2, avxvnni, avx512, amx; neon, dotprod",       \
-     .values = "c avx2 avxvnni avx512 amx neon dotprod"}
+     .help = "highest instruction set to use: c; avx2, avxvnni, avx512, amx; neon, dotprod, i8mm",       \
+     .values = "c avx2 avxvnni avx512 amx neon dotprod i8mm"}
 /* clang-format on */
 
 /* "did you mean": the name that is closest to a misspelt word. */

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Instructions per multiply-add of a convolution, INT8 3x3 16 -> 16 with ReLU, by the clock of an
- * emulated board that counts instructions: ticks of a row of 160 pixels, and of nothing. Prints a
- * line for boards.sh. */
+/* Instructions per multiply-add of two convolutions in INT8 with ReLU, by the clock of an emulated
+ * board that counts instructions: ticks of rows of 160 pixels, and of nothing. Prints a line each
+ * for boards.sh. */
 #include "apps/firmware/board.h"
 #include "engine/model_format.h"
 #include "engine/run/isas.h"
 
-enum { PIXELS = 160, CHANNELS = 16, KERNEL = 3, STEPS = KERNEL * CHANNELS / 4, ROWS = 16 };
+enum { PIXELS = 160, ROWS = 16, MAX_BLOCKS = 4, MAX_CHANNELS = MAX_BLOCKS * AC_FRACTAL };
 
-static _Alignas(64) uint8_t input[KERNEL][(PIXELS + 2) * CHANNELS + AC_ROW_SLACK];
-static _Alignas(64) int8_t weights[KERNEL * STEPS * AC_FRACTAL * 4];
-static _Alignas(64) int32_t bias[AC_FRACTAL];
-static _Alignas(64) float scale[AC_FRACTAL];
-static _Alignas(64) uint8_t output[PIXELS * CHANNELS], scratch[AC_SCRATCH];
+/* Runs: rows of the filter under each block of 16 channels. */
+enum { MAX_RUNS = 4, MAX_WEIGHTS = MAX_CHANNELS * MAX_CHANNELS };
+
+static _Alignas(64) uint8_t input[MAX_RUNS][(PIXELS + 2) * AC_FRACTAL + AC_ROW_SLACK];
+static _Alignas(64) int8_t weights[MAX_WEIGHTS];
+static _Alignas(64) int32_t bias[MAX_CHANNELS];
+static _Alignas(64) float scale[MAX_CHANNELS];
+static _Alignas(64) uint8_t output[MAX_BLOCKS][PIXELS * AC_FRACTAL], scratch[AC_SCRATCH];
 
 void line_interrupt(void) {}
 
@@ -23,7 +26,7 @@ static void fill(void)
         (&input[0][0])[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
     for (uint32_t i = 0; i < sizeof weights; i++)
         weights[i] = (int8_t)((int32_t)((seed = seed * 1664525 + 1013904223) >> 24) % 255 - 127);
-    for (uint32_t i = 0; i < AC_FRACTAL; i++)
+    for (uint32_t i = 0; i < MAX_CHANNELS; i++)
         bias[i] = (int32_t)i * 100, scale[i] = 0x1p-10f;
 }
 
@@ -36,18 +39,26 @@ static const ac_isa *best_isa(void)
     return mona_isas[best].isa;
 }
 
-int firmware_main(void)
+/* A filter of kernel x kernel from `blocks` blocks of 16 channels to as many. */
+static void measure(const ac_isa *isa, uint32_t kernel, uint32_t blocks)
 {
-    static const uint16_t run_elements[KERNEL] = {48, 48, 48};
-    static const uint32_t first_run[1] = {0}, run_count[1] = {KERNEL}, weights_offset[1] = {0};
-    const ac_isa *isa = best_isa();
+    uint16_t run_elements[MAX_RUNS];
+    uint32_t first_run[MAX_BLOCKS] = {0}, run_count[MAX_BLOCKS], weights_offset[MAX_BLOCKS];
+    const uint8_t *runs[MAX_RUNS];
+    const uint32_t channels = blocks * AC_FRACTAL;
+    for (uint32_t r = 0; r < kernel * blocks; r++)
+        run_elements[r] = (uint16_t)(kernel * AC_FRACTAL), runs[r] = input[r];
+    for (uint32_t n = 0; n < blocks; n++) {
+        run_count[n] = kernel * blocks;
+        weights_offset[n] = n * kernel * kernel * channels * AC_FRACTAL;
+    }
     const ac_conv conv = {
         .source_type = MONA_U8,
-        .c0 = CHANNELS,
+        .c0 = AC_FRACTAL,
         .stride = 1,
-        .pixel_bytes = CHANNELS,
-        .channels = CHANNELS,
-        .blocks = 1,
+        .pixel_bytes = AC_FRACTAL,
+        .channels = channels,
+        .blocks = blocks,
         .run_elements = run_elements,
         .first_run = first_run,
         .run_count = run_count,
@@ -56,22 +67,28 @@ int firmware_main(void)
         .bias = bias,
         .epilogue = {
             .scale = scale, .activation = MONA_ACT_RELU, .residual_scale = 1, .output_scale = 1}};
-    const uint8_t *runs[KERNEL] = {input[0], input[1], input[2]};
     const ac_conv_row row = {.conv = &conv,
                              .runs = runs,
                              .pixels = PIXELS,
-                             .output = {output, 0, CHANNELS, MONA_U8},
+                             .output = {output[0], sizeof output[0], AC_FRACTAL, MONA_U8},
                              .scratch = scratch};
-    fill();
     const uint32_t begin = board_clock();
     const uint32_t end = board_clock();
     for (uint32_t y = 0; y < ROWS; y++)
         isa->conv_row(&row);
     const uint32_t ticks = board_clock() - end - (end - begin);
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < sizeof output; i++)
-        sum = sum * 31 + output[i];
-    board_print("%s ticks %u hertz %u macs %u sum %x\n", isa->name, ticks, board_clock_hertz,
-                (uint32_t)ROWS * PIXELS * CHANNELS * CHANNELS * KERNEL * KERNEL, sum);
+    for (uint32_t i = 0; i < blocks * sizeof output[0]; i++)
+        sum = sum * 31 + (&output[0][0])[i];
+    board_print("%s %ux%ux%u ticks %u hertz %u macs %u sum %x\n", isa->name, kernel, kernel,
+                channels, ticks, board_clock_hertz,
+                ROWS * PIXELS * channels * channels * kernel * kernel, sum);
+}
+
+int firmware_main(void)
+{
+    fill();
+    measure(best_isa(), 3, 1);
+    measure(best_isa(), 1, MAX_BLOCKS);
     return 0;
 }

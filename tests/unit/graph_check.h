@@ -317,7 +317,7 @@ static inline mona_model open_as(uint8_t *bytes, size_t size, bool copy)
 static inline void check(graph *g)
 {
     static const char *const levels[] = {"c",   "avx2", "avxvnni", "avx512",
-                                         "amx", "neon", "dotprod"};
+                                         "amx", "neon", "dotprod", "i8mm"};
     enum { LEVELS = sizeof levels / sizeof *levels };
     const uint32_t seed = g->seed;
     size_t size;

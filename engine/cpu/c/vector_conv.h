@@ -8,8 +8,10 @@
  *   SCATTER_PIXELS  pixels computed before they are scattered: whole tiles
  *
  *   BYTES_AS_THEY_ARE   defined if U8 sources are multiplied as unsigned bytes
+ *   TILES_FINISH        defined if a tile may have its results made from registers
  *
- * and then defines begin_tiles(), conv_tile() and, unless BYTES_AS_THEY_ARE, add_sums().
+ * and then defines begin_tiles(), conv_tile() or tile_finished() and, unless BYTES_AS_THEY_ARE,
+ * add_sums().
  *
  * A row is computed in tiles of pixels, and a tile in register blocks. The last tile is as short as
  * LAST_TILE allows. If it is longer than what is left, or a tile not a multiple of the block, it is
@@ -165,7 +167,19 @@ static void begin_tiles(const job *j);
 
 /* Computes the accumulators of pixels x to x + count - 1, count <= TILE, as [count][16]. It does
  * not write accumulators of outputs that do not exist. */
+#ifndef TILES_FINISH
 static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc);
+
+static bool tile_finished(const job *j, uint32_t x, uint32_t count, int32_t *acc, uint8_t *out)
+{
+    (void)out;
+    conv_tile(j, x, count, acc);
+    return false;
+}
+#else
+/* The same and of all 16 outputs, or, where it is true, results at out. */
+static bool tile_finished(const job *j, uint32_t x, uint32_t count, int32_t *acc, uint8_t *out);
+#endif
 
 static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
 {
@@ -177,8 +191,9 @@ static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
     for (uint32_t i = origin, count; i < end; i += count) {
         count = min_u32(most, round_up(end - i, LAST_TILE));
         const uint32_t x = min_u32(i, end - count);
-        conv_tile(j, x, count, acc);
-        finish_tile(j, x, count, acc, j->out + (size_t)(x - origin) * j->pixel_size);
+        uint8_t *out = j->out + (size_t)(x - origin) * j->pixel_size;
+        if (!tile_finished(j, x, count, acc, out))
+            finish_tile(j, x, count, acc, out);
     }
 }
 

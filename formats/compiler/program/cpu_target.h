@@ -14,6 +14,7 @@
     OR TARGET("x86-amx", amx)                                                                      \
     OR TARGET("armv8", neon)                                                                       \
     OR TARGET("armv8-dot", dotprod)                                                                \
+    OR TARGET("armv8-i8mm", i8mm)                                                                  \
     OR TARGET("armv7", neon)                                                                       \
     OR TARGET("armv7e-m", dsp)                                                                     \
     OR TARGET("armv8-m", dsp)                                                                      \

@@ -36,7 +36,7 @@
 
 #define ISA_FIELDS(F, x) \
     F(x, BY_HAND, name) F(x, NUMBER, winograd) F(x, NUMBER, unsigned_bias) \
-    F(x, NUMBER, spare_ports) F(x, NUMBER, operand_8bit) F(x, UNUSED, narrow_taps) \
+    F(x, NUMBER, spare_ports) F(x, NUMBER, operand_8bit) F(x, NUMBER, step_8bit) F(x, UNUSED, narrow_taps) \
     F(x, UNUSED, narrow_wide) F(x, UNUSED, narrow_rotated) F(x, NUMBER, operand_f16) \
     F(x, NUMBER, tiles) F(x, NUMBER, conv_scratch) \
     F(x, BY_HAND, conv_row) F(x, BY_HAND, depthwise_row) F(x, BY_HAND, pack_row) \

@@ -31,6 +31,7 @@ grep -qw avx512_vnni /proc/cpuinfo && isas="$isas avx512"
 grep -qw amx_int8 /proc/cpuinfo && isas="$isas amx"
 grep -qw asimd /proc/cpuinfo && isas="$isas neon"
 grep -qw asimddp /proc/cpuinfo && isas="$isas dotprod"
+grep -qw i8mm /proc/cpuinfo && isas="$isas i8mm"
 # $1: name, rest: options
 variant() {
     name=$1

@@ -122,7 +122,7 @@ static void follow(const bound *b, uint32_t *seed, unsigned frames)
 static void same_bytes(const mona_model *model)
 {
     static const char *const levels[] = {"c",   "avx2", "avxvnni", "avx512",
-                                         "amx", "neon", "dotprod"};
+                                         "amx", "neon", "dotprod", "i8mm"};
     static const unsigned strips[] = {0, 5, 2}, tiles[] = {0, 0, 48, 17};
     uint32_t seed = 5, tried = 0;
     for (uint32_t i = 0; i < sizeof levels / sizeof *levels; i++) {

@@ -60,9 +60,9 @@ static uint16_t *run_frame(const mona_model *model, const mona_config *config, s
 static void same_bytes_everywhere(const char *name)
 {
     static const mona_config configs[] = {
-        {.cpu = "avx2"}, {.cpu = "avxvnni"},   {.cpu = "avx512"}, {.cpu = "amx"},
-        {.cpu = "neon"}, {.cpu = "dotprod"},   {.strip_rows = 1}, {.strip_rows = 64},
-        {.threads = 3},  {.tile_columns = 16},
+        {.cpu = "avx2"},    {.cpu = "avxvnni"}, {.cpu = "avx512"},    {.cpu = "amx"},
+        {.cpu = "neon"},    {.cpu = "dotprod"}, {.cpu = "i8mm"},      {.strip_rows = 1},
+        {.strip_rows = 64}, {.threads = 3},     {.tile_columns = 16},
     };
     mona_model model = shipped(name);
     void *deep = deepened(&model, 10);

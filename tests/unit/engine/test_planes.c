@@ -219,8 +219,8 @@ static void check(bool fp16, unsigned bits, const char *cpu, unsigned threads, u
 
 static void on_every_cpu(bool fp16, unsigned bits)
 {
-    static const char *const levels[] = {NULL,     "c",   "avx2", "avxvnni",
-                                         "avx512", "amx", "neon", "dotprod"};
+    static const char *const levels[] = {NULL,  "c",    "avx2",    "avxvnni", "avx512",
+                                         "amx", "neon", "dotprod", "i8mm"};
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         check(fp16, bits, levels[i], 1, 0, 61, 23);
         check(fp16, bits, levels[i], 3, 16, 61, 23);

@@ -55,7 +55,8 @@ static void expect_equal(const mona_model *model, const mona_config *config, con
     unbind(&b);
 }
 
-static const char *const levels[] = {"c", "avx2", "avxvnni", "avx512", "amx", "neon", "dotprod"};
+static const char *const levels[] = {"c",   "avx2", "avxvnni", "avx512",
+                                     "amx", "neon", "dotprod", "i8mm"};
 
 static bool level_usable(const mona_model *model, const char *cpu)
 {
