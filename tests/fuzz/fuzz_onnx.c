@@ -40,7 +40,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     onnx_graph g;
     format_error error = {0};
-    if (!onnx_graph_read(&g, data, size, NULL, &error))
+    const onnx_read_options options = {.kernels = user_kernels};
+    if (!onnx_graph_read(&g, data, size, &options, &error))
         return 0;
     if (onnx_graph_fold(&g, &error) && fuzz_is_small(&g))
         execute(&g);

@@ -8,6 +8,7 @@
 
 #include "formats/compiler/compiler.h"
 #include "tests/fuzz/run_model.h"
+#include "tests/user_kernels.h"
 
 enum { FUZZ_SIDE = 8, FUZZ_MAX_NODES = 16, FUZZ_MAX_COUNT = 512, FUZZ_MAX_VALUES = 64 };
 
@@ -36,7 +37,8 @@ static inline void fuzz_emit(compiler *c, const compiler_options *options)
     mona_model model;
     if (!compiler_emit(c, options, &bytes, &size, &error))
         return;
-    const mona_status status = mona_model_open(&model, bytes, size);
+    const mona_guard guard = {.kernels = user_kernels};
+    const mona_status status = mona_model_open_guarded(&model, bytes, size, &guard);
     if (status == MONA_ERR_MODEL)
         abort(); /* the compiler has written an invalid model */
     if (!status)

@@ -139,3 +139,23 @@ seed("BatchSlice", "Slice", ["a", "b", "d"], sides=THREE, numbers={"a": ints(0, 
 seed("BatchSums", "MatMul", ["m"], sides=(3, 2, 6, 12))
 seed("BatchResize", "Resize", ["roi", "scales", "sizes"], sides=THREE, mode="nearest",
      numbers={"roi": np.zeros(0, np.float32), "scales": np.zeros(0, np.float32), "sizes": ints(3, 2, 12, 12)})
+
+
+def called(name, kinds, sides, node, functions=()):
+    """A node of another domain: a kernel of tests/user_kernels.h, or a function."""
+    graph = helper.make_graph(
+        [node], "g", [helper.make_tensor_value_info(n, k, s) for n, k, s in zip(node.input, kinds, sides)],
+        [helper.make_tensor_value_info(n, F, None) for n in node.output])
+    sets = [helper.make_opsetid("", 18), helper.make_opsetid("test", 1)]
+    model = helper.make_model(graph, opset_imports=sets, producer_name="", functions=functions)
+    with open(os.path.join(HERE, name), "wb") as file:
+        file.write(model.SerializeToString())
+
+
+called("Kernel", (U, TensorProto.UINT16, TensorProto.INT32), ((3, 4), (2, 6, 8), (5,)),
+       helper.make_node("Sum", ["x", "b", "t"], ["y", "z"], domain="test"))
+LEAKY = helper.make_node("LeakyRelu", ["n"], ["r"])
+LEAKY.attribute.add(name="alpha", ref_attr_name="slope", type=1)
+CALL = helper.make_node("Turn", ["x"], ["y"], domain="test", slope=0.5)
+called("Function", (F,), ((1, 2, 6, 6),), CALL, [
+    helper.make_function("test", "Turn", ["a"], ["r"], [helper.make_node("Neg", ["a"], ["n"]), LEAKY], [helper.make_opsetid("", 18)], ["slope"])])
