@@ -109,6 +109,37 @@ static inline const void *mona_kernel_row(const mona_kernel *kernel, const mona_
     return call->inputs[(int)first + o->around_rows * o->cell_rows + row];
 }
 
+/* ---- line by line ------------------------------------------------------------------------- */
+
+/* A kernel alone, before, between or behind networks that get a frame line by line: its memory
+ * holds the rows that a cell sees, and no frame. A line is a row of cells: cell_rows rows of each
+ * plane. The bytes are those of whole frames. */
+typedef struct mona_kernel_lines mona_kernel_lines;
+
+/* 0: the kernel's table is not sound, or columns, which counts cells, is none of a tensor. */
+size_t mona_kernel_lines_bytes(const mona_kernel *kernel, uint32_t columns);
+
+/* For frames of rows x columns cells. memory: mona_kernel_lines_bytes() bytes, aligned to
+ * MONA_ALIGNMENT. */
+mona_status mona_kernel_lines_open(mona_kernel_lines **lines, const mona_kernel *kernel,
+                                   uint32_t rows, uint32_t columns, void *memory, size_t bytes);
+
+/* Takes the next line of every input, whose samples are copied: `data` is its first row, or a
+ * table, which stays where it is until the next one is pushed. MONA_ERR_STATE: there is a line to
+ * pull, or all of the frame were pushed. */
+mona_status mona_kernel_lines_push(mona_kernel_lines *lines, const mona_buffer *inputs);
+
+/* If enough lines were pushed, makes the next line of every output and sets *ready. After the last
+ * one another frame begins. */
+mona_status mona_kernel_lines_pull(mona_kernel_lines *lines, const mona_buffer *outputs,
+                                   bool *ready);
+
+/* Line k can be pulled once line k + latency, or the last, was pushed. */
+uint32_t mona_kernel_lines_latency(const mona_kernel_lines *lines);
+
+/* Drops what was pushed; the next line is a frame's first. */
+void mona_kernel_lines_drop(mona_kernel_lines *lines);
+
 /* The name of the first kernel that the model calls and that is not among these (a list that ends
  * with NULL; NULL: none are), for the line that tells the user; it lies in the model's bytes.
  * NULL: none is missing, or the model is refused for another reason. */

@@ -105,6 +105,100 @@ static void rows_see_their_windows(void **state)
     check_size(MOST_ROWS, MOST_COLUMNS);
 }
 
+/* ---- line by line ---- */
+
+/* The inputs at line y of a frame. */
+static const mona_buffer *line_of(uint32_t rows, uint32_t columns, uint32_t y, mona_buffer in[3])
+{
+    in[0] = (mona_buffer){a + (size_t)y * columns, (ptrdiff_t)columns, 0};
+    in[1] = (mona_buffer){b + (size_t)y * 4 * columns, (ptrdiff_t)(4 * columns),
+                          (ptrdiff_t)(8 * rows * columns)};
+    in[2] = (mona_buffer){table, 0, 0};
+    return in;
+}
+
+/* Pulls line *y, if there is one, and compares it. */
+static bool pull_line(mona_kernel_lines *l, uint32_t rows, uint32_t columns, uint32_t *y)
+{
+    int32_t sums[MOST_COLUMNS];
+    uint8_t bytes[2][2 * MOST_COLUMNS];
+    const mona_buffer out[] = {{sums, 0, 0}, {bytes[0], 0, sizeof *bytes}};
+    bool ready;
+    assert_int_equal(mona_kernel_lines_pull(l, out, &ready), MONA_OK);
+    for (uint32_t x = 0; ready && x < columns; x++) {
+        const uint32_t sum = wanted((int)rows, (int)columns, (int)*y, (int)x);
+        assert_int_equal(sums[x], (int32_t)sum);
+        for (uint32_t i = 0; i < 4; i++)
+            assert_int_equal(bytes[i / 2][2 * x + i % 2], (uint8_t)(sum >> 8 * i));
+    }
+    *y += ready;
+    return ready;
+}
+
+static void check_lines(uint32_t rows, uint32_t columns)
+{
+    static _Alignas(MONA_ALIGNMENT) uint8_t memory[1 << 14];
+    mona_kernel_lines *l;
+    mona_buffer in[3];
+    const size_t bytes = mona_kernel_lines_bytes(&user_sum, columns);
+    assert_true(bytes && bytes <= sizeof memory);
+    assert_int_equal(mona_kernel_lines_open(&l, &user_sum, rows, columns, memory, bytes), MONA_OK);
+    assert_int_equal(mona_kernel_lines_latency(l), 1);
+    for (int frame = 0; frame < 2; frame++) {
+        uint32_t pulled = 0;
+        for (uint32_t y = 0; y < rows; y++) {
+            assert_int_equal(mona_kernel_lines_push(l, line_of(rows, columns, y, in)), MONA_OK);
+            assert_int_equal(pulled, y ? y - 1 : 0);
+            if (y == 0 && rows > 1)
+                assert_false(pull_line(l, rows, columns, &pulled));
+            else /* a line waits to be pulled */
+                assert_int_equal(mona_kernel_lines_push(l, line_of(rows, columns, y, in)),
+                                 MONA_ERR_STATE);
+            while (pull_line(l, rows, columns, &pulled))
+                ;
+        }
+        assert_int_equal(pulled, rows);
+        assert_int_equal(mona_kernel_lines_push(l, line_of(rows, columns, 0, in)), MONA_OK);
+        mona_kernel_lines_drop(l); /* a frame that has begun */
+    }
+}
+
+static void lines_are_those_of_frames(void **state)
+{
+    (void)state;
+    for (uint32_t columns = 1; columns <= 6; columns++)
+        for (uint32_t rows = 1; rows <= 5; rows++)
+            check_lines(rows, columns);
+    check_lines(MOST_ROWS, MOST_COLUMNS);
+}
+
+static void wrong_lines_are_refused(void **state)
+{
+    (void)state;
+    static _Alignas(MONA_ALIGNMENT) uint8_t memory[1 << 14];
+    mona_kernel_lines *l;
+    mona_kernel unsound = user_sum;
+    mona_buffer in[3], none[3] = {{0}};
+    bool ready;
+    unsound.row = NULL;
+    const size_t bytes = mona_kernel_lines_bytes(&user_sum, 8);
+    assert_int_equal(mona_kernel_lines_bytes(&unsound, 8), 0);
+    assert_int_equal(mona_kernel_lines_bytes(&user_sum, 0), 0);
+    assert_int_equal(mona_kernel_lines_bytes(&user_sum, MONA_MAX_SIDE + 1), 0);
+    assert_int_equal(mona_kernel_lines_open(&l, &unsound, 4, 8, memory, bytes), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_kernel_lines_open(&l, &user_sum, 0, 8, memory, bytes), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_kernel_lines_open(&l, &user_sum, 4, 8, memory, bytes - 1),
+                     MONA_ERR_ARENA);
+    assert_int_equal(mona_kernel_lines_open(&l, &user_sum, 4, 8, memory + 1, bytes),
+                     MONA_ERR_ARENA);
+    assert_int_equal(mona_kernel_lines_open(&l, &user_sum, 4, 8, memory, bytes), MONA_OK);
+    assert_int_equal(mona_kernel_lines_push(l, NULL), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_kernel_lines_push(l, none), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_kernel_lines_pull(l, none, &ready), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_kernel_lines_push(l, line_of(4, 8, 0, in)), MONA_OK);
+    assert_int_equal(mona_kernel_lines_pull(l, NULL, &ready), MONA_ERR_ARGUMENT);
+}
+
 static mona_status opened(const array_case *c)
 {
     return array_open(c);
@@ -224,10 +318,9 @@ int main(void)
 {
     fill();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(rows_see_their_windows),
-        cmocka_unit_test(wrong_models_are_refused),
-        cmocka_unit_test(missing_kernels_are_named),
-        cmocka_unit_test(wrong_tables_are_refused),
+        cmocka_unit_test(rows_see_their_windows),    cmocka_unit_test(lines_are_those_of_frames),
+        cmocka_unit_test(wrong_lines_are_refused),   cmocka_unit_test(wrong_models_are_refused),
+        cmocka_unit_test(missing_kernels_are_named), cmocka_unit_test(wrong_tables_are_refused),
     };
     return cmocka_run_group_tests_name("user_kernels", tests, NULL, NULL);
 }
