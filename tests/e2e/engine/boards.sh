@@ -92,6 +92,19 @@ board() {
     fi
 }
 
+# From a mosaic to NV12, with kernels of mona.kernel around the networks. $1: board, $2: prefix of its tools
+raw() {
+    if [ ! -s "$tmp/raw" ] || ! command -v "${2}gcc" > /dev/null; then
+        skip "$1: no numpy, no cffi or no ${2}gcc"
+        return
+    fi
+    succeeds "$1: kernels are part of the firmware" make --no-print-directory -f apps/firmware/Makefile BOARD="$1" MONA="$mona" \
+        BUILD="$BUILD/boards" WERROR=1 "$BUILD/boards/$1/raw.elf"
+    same "$1: a mosaic becomes NV12 line by line" "$(emulate "$1" raw 0)" 0
+    sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
+    same "$1: it is that of numpy and whole frames" "$(grep '^frame' "$tmp/out")" "$(cat "$tmp/raw")"
+}
+
 # Code and constants of an object or a program. $1: it, $2: prefix of the tools
 code() {
     "${2}size" -A "$1" | awk '$1 ~ /^\.(text|rodata)/ { n += $2 } END { print n + 0 }'
@@ -146,6 +159,11 @@ kernels() {
 networks="sr_x2_tiny:64x48 sr_x2_fast:160x120 sr_x2_fast_anime:100x30 sr_x3_fast:48x36 sr_x4_fast:64x24 denoise_fast:96x64
     denoise_balanced:48x32 sr_x2_balanced:40x32 sr_x3_balanced:32x24 sr_x2_best:32x24 bicubic_x2:64x48 $tmp/half.mona:32x32"
 board virt aarch64-linux-gnu- 350 400 cortex-a53
+if [ -z "$SANITIZE" ] && python3 -c 'import cffi, numpy' 2> /dev/null; then
+    ${CC:-gcc} -std=c11 -I. -o "$tmp/scenes" tests/boards/scenes.c apps/firmware/sensor.c && "$tmp/scenes" > "$tmp/luma"
+    PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/boards/raw.py "$tmp/luma" > "$tmp/raw" 2>&1
+fi
+raw virt aarch64-linux-gnu-
 if full; then
     board virt-dot aarch64-linux-gnu- 120 160 cortex-a55
     # At most 0.6 of those with dot products.
@@ -163,6 +181,7 @@ if full; then
         same "rv64v, registers of $vlen bits: it ends well" "$(emulate rv64v camera 0)" 0
         same "rv64v, registers of $vlen bits: frames are the same" "$(grep '^frame' "$tmp/out")" "$(cat "$tmp/wanted")"
     done
+    raw an547 arm-none-eabi-
     kernels an500 "-mcpu=cortex-m7 -mfpu=fpv5-sp-d16" 0 0x60000000 dsp
     kernels an547 -mcpu=cortex-m55 0x10000000 0x70000000 mve
 fi
