@@ -8,6 +8,9 @@
  * plane. The packed weights stay the same bytes in the same order, since c0 is a multiple of a
  * step.
  *
+ * Or nothing is copied: rows are computed one by one where they lie, and kernels that take
+ * ac_conv_row.edges leave out what a run reads beyond the map.
+ *
  * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. Or,
  * if the filter has several columns, they read them as runs of a source that is copied once, with
  * as many pixels of padding after each row as the filter reaches out of it on one side: the end of
@@ -61,6 +64,20 @@ static bool may_read_in_line(const mona_bound_op *b)
            !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right);
 }
 
+/* Whether rows are read where they lie, and kernels leave out what is beyond them. A row's last
+ * block of pixels is moved back: hardly any may be computed twice. */
+static bool leaves_out_padding(const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const mona_shape *in = &b->input[0];
+    const uint32_t width = b->output.width, blocks = (width + AC_EDGE_PIXELS - 1) / AC_EDGE_PIXELS;
+    const bool tight = width % 8 == 0 || blocks * AC_EDGE_PIXELS - width <= width / 8;
+    return b->isa->edges && in->type == MONA_U8 && !mona_padding(in) &&
+           in->channels % AC_FRACTAL == 0 && b->output.channels > AC_FRACTAL && taps_of(b) > 1 &&
+           c->groups == 1 && c->stride_w == 1 && c->pad_left <= 1 && c->dilation_w == 1 &&
+           width + c->kernel_w <= in->width + c->pad_left + 2u && width >= AC_EDGE_PIXELS && tight;
+}
+
 /* Whether the source is copied with margins, not gathered for each pixel of the filter. */
 static bool keeps_columns(const mona_bound_op *b)
 {
@@ -104,6 +121,8 @@ static uint32_t parts_of_run(const mona_bound_op *b)
 
 static uint32_t plane_count(const mona_bound_op *b)
 {
+    if (leaves_out_padding(b))
+        return 0;
     return (keeps_columns(b) ? mona_conv_layout_of(b).c1 : part_count(b)) / parts_of_run(b);
 }
 
@@ -154,9 +173,13 @@ bool mona_conv_map_possible(const mona_bound_op *b)
            (uint64_t)plane_bytes(b, 1) * plane_count(b) <= b->target->l1_bytes;
 }
 
-/* Output rows whose gathered planes fit their share of the cache. */
+/* Output rows whose gathered planes, or the addresses of whose runs, fit their share of the
+ * cache. */
 static uint32_t rows_at_once(const mona_bound_op *b)
 {
+    enum { ADDRESSES = 2048 };
+    if (leaves_out_padding(b))
+        return (uint32_t)clip_to(ADDRESSES / run_count(b), 1, b->output.height);
     const size_t share = b->target->l1_bytes / (makes_operands(b) ? OPERANDS_SHARE : GATHER_SHARE);
     const size_t first = plane_bytes(b, 1) * plane_count(b);
     const size_t next = (size_t)pitch_of(b) * pixel_bytes(b) * plane_count(b);
@@ -165,18 +188,20 @@ static uint32_t rows_at_once(const mona_bound_op *b)
     return rows < b->output.height ? (uint32_t)rows : b->output.height;
 }
 
-/* Offsets of: the addresses of runs, their elements, first run and run count of each block of
- * outputs, the scratch of row kernels, gathered planes, results with margins. */
+/* Offsets of: the addresses of runs, their elements and edges, first run and run count of each
+ * block of outputs, the scratch of row kernels, gathered planes, results with margins. */
 typedef struct scratch_layout {
-    size_t run_elements, first_run, kernel, planes, results, bytes;
+    size_t run_elements, edges, first_run, kernel, planes, results, bytes;
 } scratch_layout;
 
 static scratch_layout scratch_of(const mona_bound_op *b)
 {
     const uint32_t blocks = (b->output.channels + AC_FRACTAL - 1) / AC_FRACTAL;
     const uint32_t rows = rows_at_once(b);
-    scratch_layout l = {.run_elements = align_up(run_count(b) * sizeof(uint8_t *))};
-    l.first_run = l.run_elements + align_up(run_count(b) * sizeof(uint16_t));
+    const uint32_t tables = leaves_out_padding(b) ? rows : 1;
+    scratch_layout l = {.run_elements = align_up(run_count(b) * tables * sizeof(uint8_t *))};
+    l.edges = l.run_elements + align_up(run_count(b) * sizeof(uint16_t));
+    l.first_run = l.edges + (leaves_out_padding(b) ? align_up(run_count(b) * sizeof(ac_edge)) : 0);
     l.kernel = l.first_run + align_up(2 * blocks * sizeof(uint32_t));
     l.planes = l.kernel + b->isa->conv_scratch;
     l.results = l.planes + plane_bytes(b, rows) * plane_count(b);
@@ -375,6 +400,26 @@ static void find_runs(const mona_map_call *call, mona_span used, uint32_t y, uin
 
 /* ---- the convolution ------------------------------------------------------------------------ */
 
+/* A convolution's blocks [first, first + blocks) of outputs. */
+static ac_conv blocks_of(const ac_conv *all, uint32_t first, uint32_t blocks)
+{
+    ac_conv conv = *all;
+    const uint32_t rest = conv.channels - first * AC_FRACTAL;
+    conv.channels = rest < blocks * AC_FRACTAL ? rest : blocks * AC_FRACTAL;
+    conv.blocks = blocks;
+    conv.first_run += first;
+    conv.run_count += first;
+    conv.weights_offset += first;
+    conv.bias = (const int32_t *)conv.bias + first * AC_FRACTAL;
+    if (conv.unsigned_bias)
+        conv.unsigned_bias += first * AC_FRACTAL;
+    if (conv.epilogue.scale)
+        conv.epilogue.scale += first * AC_FRACTAL;
+    if (conv.epilogue.slope)
+        conv.epilogue.slope += first * AC_FRACTAL;
+    return conv;
+}
+
 /* The call's share of the outputs, with runs as they are gathered. */
 static ac_conv share_of(const mona_map_call *call)
 {
@@ -396,25 +441,14 @@ static ac_conv share_of(const mona_map_call *call)
         first_run[n] = (uint32_t)used.begin * block_runs / parts;
         count[n] = (uint32_t)(used.end - used.begin) * block_runs / parts;
     }
-    ac_conv conv = *(const ac_conv *)b->constants;
-    const uint32_t rest = conv.channels - first * AC_FRACTAL;
+    ac_conv conv = blocks_of(b->constants, first, blocks);
     conv.stride = 1;
     conv.pixel_bytes = pixel_bytes(b);
     conv.operands = makes_operands(b);
-    conv.channels = rest < blocks * AC_FRACTAL ? rest : blocks * AC_FRACTAL;
-    conv.blocks = blocks;
     conv.run_elements = elements;
     conv.first_run = first_run;
     conv.run_count = count;
-    conv.weights_offset += first;
     conv.winograd = NULL;
-    conv.bias = (const int32_t *)conv.bias + first * AC_FRACTAL;
-    if (conv.unsigned_bias)
-        conv.unsigned_bias += first * AC_FRACTAL;
-    if (conv.epilogue.scale)
-        conv.epilogue.scale += first * AC_FRACTAL;
-    if (conv.epilogue.slope)
-        conv.epilogue.slope += first * AC_FRACTAL;
     return conv;
 }
 
@@ -432,6 +466,31 @@ static ac_row row_at(const mona_map *map, uint32_t c0, mona_type type, uint32_t 
                     c0, type};
 }
 
+/* A call for so many pixels from the first of row y on, which lie one after another. block: the
+ * first of the convolution's. */
+static ac_conv_row row_of(const mona_map_call *call, const ac_conv *conv, uint32_t block,
+                          uint32_t y, uint32_t pixels)
+{
+    const mona_bound_op *b = call->bound;
+    ac_conv_row r = {
+        .conv = conv,
+        .runs = (const uint8_t **)(void *)call->scratch,
+        .pixels = pixels,
+        .output = row_at(&call->output, b->output_c0, mona_epilogue_type(b), block, y),
+        .scratch = call->scratch + scratch_of(b).kernel,
+    };
+    if (conv->epilogue.add)
+        r.residual = row_at(&call->input[1], b->input_c0[1], b->input[1].type,
+                            conv->epilogue.broadcast ? 0 : block * AC_FRACTAL / b->input_c0[1], y);
+    return r;
+}
+
+static void run_pixels(const mona_bound_op *b, const ac_conv_row *r)
+{
+    b->isa->conv_row(r);
+    mona_epilogue_function(b, &r->conv->epilogue, r->output, r->conv->channels, r->pixels);
+}
+
 /* Computes output rows y to y + rows - 1, in one piece unless their pixels do not lie one after
  * another. */
 static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span used, uint32_t y,
@@ -443,22 +502,9 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
                          (!add || pixels_in_line(&call->input[1], &b->input[1], b->input_c0[1]));
     const uint32_t step = in_line ? rows : 1;
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
-    const uint32_t residual_block =
-        add && !conv->epilogue.broadcast ? call->block_begin * AC_FRACTAL / b->input_c0[1] : 0;
     for (uint32_t i = 0; i < rows; i += step) {
-        ac_conv_row r = {
-            .conv = conv,
-            .runs = runs,
-            .pixels = step * b->output.width,
-            .output = row_at(&call->output, b->output_c0, mona_epilogue_type(b), call->block_begin,
-                             y + i),
-            .scratch = call->scratch + scratch_of(b).kernel,
-        };
-        if (add)
-            r.residual =
-                row_at(&call->input[1], b->input_c0[1], b->input[1].type, residual_block, y + i);
-        b->isa->conv_row(&r);
-        mona_epilogue_function(b, &conv->epilogue, r.output, conv->channels, r.pixels);
+        const ac_conv_row r = row_of(call, conv, call->block_begin, y + i, step * b->output.width);
+        run_pixels(b, &r);
         const uint32_t taps = taps_of(b), parts = parts_of_run(b);
         for (uint32_t n = (uint32_t)used.begin * taps / parts;
              n < used.end * taps / parts && !in_line; n++)
@@ -492,6 +538,59 @@ static void run_copied(const mona_map_call *call, const ac_conv *conv, uint32_t 
     }
 }
 
+/* Finds the addresses of the runs of output rows y to y + rows - 1, and their edges. */
+static void find_rows(const mona_map_call *call, uint32_t y, uint32_t rows, ac_edge *edges)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_map *in = &call->input[0];
+    const mona_shape *s = &b->input[0];
+    const uint8_t **to = (const uint8_t **)(void *)call->scratch;
+    const uint32_t blocks = mona_conv_layout_of(b).c1;
+    for (uint32_t r = 0; r < blocks * c->kernel_h; r++)
+        for (uint32_t kx = 0; kx < c->kernel_w; kx++)
+            *edges++ = (ac_edge){kx<c->pad_left, b->output.width + kx> s->width + c->pad_left};
+    for (uint32_t i = 0; i < rows; i++) {
+        const int64_t top = (int64_t)(y + i) * c->stride_h - c->pad_top;
+        for (uint32_t c1 = 0; c1 < blocks; c1++)
+            for (uint32_t ky = 0; ky < c->kernel_h; ky++) {
+                const int64_t at = top + (int64_t)ky * c->dilation_h;
+                const bool inside = at >= 0 && at < s->height;
+                const uint8_t *row =
+                    in->data + c1 * in->block_stride + at * (int64_t)in->row_stride;
+                for (uint32_t kx = 0; kx < c->kernel_w; kx++)
+                    *to++ = inside ? row + ((int64_t)kx - c->pad_left) * AC_FRACTAL : NULL;
+            }
+    }
+}
+
+/* Computes output rows y to y + rows - 1 where they lie, two blocks of outputs at a time, whose
+ * weights stay in a cache meanwhile. Each row fetches its share of those of the next two. */
+static void run_where_they_lie(const mona_map_call *call, const ac_conv *all, uint32_t y,
+                               uint32_t rows)
+{
+    const mona_bound_op *b = call->bound;
+    const uint32_t count = run_count(b);
+    const uint32_t bytes = count * AC_FRACTAL * AC_FRACTAL; /* of a block's weights */
+    ac_edge *edges = (ac_edge *)(void *)(call->scratch + scratch_of(b).edges);
+    find_rows(call, y, rows, edges);
+    for (uint32_t n = 0; n < all->blocks; n += 2) {
+        const uint32_t left = all->blocks - n, next = left > 4 ? 2 : left > 2 ? left - 2 : 0;
+        const ac_conv conv = blocks_of(all, n, left < 2 ? 1 : 2);
+        const uint8_t *weights = conv.weights + conv.weights_offset[0];
+        ac_conv_row r = row_of(call, &conv, call->block_begin + n, y, b->output.width);
+        r.edges = edges;
+        r.soon_bytes = next * bytes / rows;
+        for (uint32_t i = 0; i < rows; i++, r.runs += count) {
+            r.soon = weights + 2 * bytes + i * r.soon_bytes;
+            run_pixels(b, &r);
+            r.output.data += call->output.row_stride;
+            if (conv.epilogue.add)
+                r.residual.data += call->input[1].row_stride;
+        }
+    }
+}
+
 void mona_conv_map(const mona_map_call *call)
 {
     const ac_conv conv = share_of(call);
@@ -500,7 +599,9 @@ void mona_conv_map(const mona_map_call *call)
     const bool copied = keeps_columns(call->bound);
     for (uint32_t y = call->y_begin, rows; y < call->y_end; y += rows) {
         rows = call->y_end - y < max ? call->y_end - y : max;
-        if (copied) {
+        if (leaves_out_padding(call->bound)) {
+            run_where_they_lie(call, &conv, y, rows);
+        } else if (copied) {
             copy_rows(call, y, rows);
             run_copied(call, &conv, y, rows);
         } else {

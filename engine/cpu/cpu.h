@@ -129,6 +129,11 @@ typedef struct ac_planes {
     uint32_t maximum;     /* U8, U16 */
 } ac_planes;
 
+/* How many of a row's first and last pixels lie so that a run is outside of the map for them. */
+typedef struct ac_edge {
+    uint8_t first, last;
+} ac_edge;
+
 /* One output row, or a piece of one. Sources and the residual are readable for AC_ROW_SLACK bytes
  * past their last element. Outputs overlap no source. All channels of a partly filled channel block
  * are written. */
@@ -136,11 +141,18 @@ typedef struct ac_conv_row {
     const ac_conv *conv;
     const uint8_t *const *runs; /* address of each run for pixel 0 */
     uint32_t pixels;            /* >= 1 */
-    ac_row residual;            /* if epilogue.add */
-    ac_row output;              /* type: what the result is rounded to; data: where it goes unless
+    /* For row programs that take them (ac_isa.edges), else NULL: those of each run, 0 or 1, where
+     * the map has no margins and its padding is 0, so that products with it need not be formed.
+     * runs[r] is then NULL if that is so for all pixels. Sources are U8, runs have 16 elements, and
+     * there are at least AC_EDGE_PIXELS pixels. */
+    const ac_edge *edges;
+    const uint8_t *soon; /* with edges: a part of the weights that will be read next */
+    size_t soon_bytes;
+    ac_row residual;         /* if epilogue.add */
+    ac_row output;           /* type: what the result is rounded to; data: where it goes unless
                                    there are planes. No byte beyond the pixels may be written */
-    const ac_planes *planes;    /* where the rounded result goes instead, or NULL */
-    uint8_t *scratch;           /* ac_isa.conv_scratch bytes of this thread, 64-byte aligned */
+    const ac_planes *planes; /* where the rounded result goes instead, or NULL */
+    uint8_t *scratch;        /* ac_isa.conv_scratch bytes of this thread, 64-byte aligned */
 } ac_conv_row;
 
 typedef ac_conv_row ac_depthwise_row; /* conv->depthwise; output: channel blocks of 16 */
@@ -155,7 +167,7 @@ enum {
     AC_SCRATCH_TILES = AC_SCRATCH + 64 * AC_JOINED_CHANNELS,
 };
 
-enum { AC_ROW_SLACK = 64 };
+enum { AC_ROW_SLACK = 64, AC_EDGE_PIXELS = 7 };
 
 /* Planes -> a tensor row. Channel c of pixel x is the sample at source[c] + x * step[c]. Channels
  * after the last one, to the end of its channel block, are written as zero. */
@@ -281,6 +293,7 @@ typedef struct ac_isa {
         narrow_taps; /* conv_row reads ac_conv.narrow of up to so many taps of 16 channels; 0: no */
     bool narrow_wide, narrow_rotated; /* in which order (narrow.h) */
     uint8_t operand_f16;
+    bool edges; /* conv_row takes ac_conv_row.edges */
     bool tiles; /* conv_row multiplies up to 64 bytes of a run at a time, if all runs are equal */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);

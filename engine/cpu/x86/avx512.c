@@ -13,6 +13,7 @@
 
 #include "engine/cpu/x86/avx512_epilogue.h"
 #include "engine/cpu/x86/avx512_int8.h"
+#include "engine/cpu/x86/avx512_edges.h"
 #include "engine/cpu/x86/avx512_f16.h"
 #include "engine/cpu/x86/avx512_depthwise.h"
 #include "engine/cpu/x86/avx512_planar.h"
@@ -29,7 +30,7 @@ static void run_blocks(job *j, uint32_t blocks)
     clamps limits;
     if (!half)
         int8_prepare(j, blocks, &limits, start);
-    if (planar_run(j, blocks) || spare_run(j, blocks))
+    if (edge_run_blocks(j, blocks) || planar_run(j, blocks) || spare_run(j, blocks))
         return;
     if (half)
         f16_run(j, blocks);
@@ -44,7 +45,7 @@ static void conv_row(const ac_conv_row *row)
     const uint8_t *runs[FLIPPED_RUNS];
     ac_conv_row flipped;
     ac_conv conv;
-    if (narrow_possible(row))
+    if (!row->edges && narrow_possible(row))
         conv_narrow(row, &scatter_by);
     else
         conv_any(flip_row(row, &flipped, &conv, runs) ? &flipped : row, &scatter_by);
