@@ -37,6 +37,36 @@ static void barrier(const emitting *e)
     ac_emit_barrier(e->t.core, AC_PIPE_V);
 }
 
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+/* The entries of a table that is a constant of the model. */
+static uint32_t entry_of(const mona_bound_op *b, uint32_t table, uint32_t index)
+{
+    const mona_type type = b->kernel->operands[table].type;
+    const uint8_t *at = b->data + b->op->array.offset[table] + index * mona_type_size(type);
+    uint32_t bits = 0;
+    memcpy(&bits, at, mona_type_size(type));
+    if (type == MONA_F32 || type == MONA_S32)
+        return bits;
+    const float value = type == MONA_S8    ? (float)(int8_t)bits
+                        : type == MONA_S16 ? (float)(int16_t)bits
+                                           : (float)bits;
+    memcpy(&bits, &value, sizeof bits);
+    return bits;
+}
+
+static bool is_constant(const mona_bound_op *b, uint32_t input)
+{
+    return b->op->inputs[input] == MONA_NONE;
+}
+
+/* By how much more entry k + 1 of a table of 32 bits differs from entry k than that from the one
+ * before. */
+static uint32_t bend(const mona_bound_op *b, uint32_t table, uint32_t k)
+{
+    return entry_of(b, table, k + 1) - 2 * entry_of(b, table, k) + entry_of(b, table, k - 1);
+}
+
 /* ---- values --------------------------------------------------------------------------------- */
 
 /* Where a value begins; uniform ones are one block for all elements. */
@@ -81,6 +111,56 @@ static void vector_step(const emitting *e, const mona_kernel_step *s)
             once ? UNIFORM_LANES : e->t.count);
 }
 
+/* ---- places --------------------------------------------------------------------------------- */
+
+static void with_own(const emitting *e, ac_vec2 op, ac_address to, ac_address a, uint32_t own)
+{
+    operate(e, op, to, a, false, kernel_own(&e->t, own), true, e->t.count);
+}
+
+/* See places_exact. */
+static void place_step(const emitting *e, const mona_kernel_step *s)
+{
+    const kernel_tiles *t = &e->t;
+    const ac_address to = value_at(e, s->to);
+    with_own(e, AC_VADD_F32, t->spare, t->index, KERNEL_FIRST);
+    with_own(e, AC_VADD_F32, to, t->spare, KERNEL_HALF);
+    with_own(e, AC_VMUL_F32, to, to, KERNEL_RECIPROCAL);
+    with_own(e, AC_VSUB_F32, to, to, KERNEL_HALF);
+    with_own(e, AC_VADD_F32, to, to, KERNEL_ROUND);
+    with_own(e, AC_VSUB_F32, to, to, KERNEL_ROUND);
+    if (s->operation == MONA_KERNEL_ROW)
+        return;
+    with_own(e, AC_VMUL_F32, to, to, KERNEL_COLUMNS);
+    operate(e, AC_VSUB_F32, to, t->spare, false, to, false, t->count);
+}
+
+/* ---- entries of tables ---------------------------------------------------------------------- */
+
+/* With d(k) = t(k) - t(k - 1), entry i of a table t of n is t(0) + the sum of d(k) for k from 1 to i.
+ * Which k these are max(i, k - 1) - max(i, k) + 1 tells, for it is 1 for them and 0 for others:
+ *
+ *   t(i) = t(n - 1) - d(n - 1) (n - 1) + d(1) i + the sum of (d(k + 1) - d(k)) max(i, k)
+ *
+ * for k from 1 to n - 2. Bits are added as integers that wrap, so that the sum has those of t(i). */
+static void gather_step(const emitting *e, const mona_kernel_step *s)
+{
+    const kernel_tiles *t = &e->t;
+    const uint32_t count = t->input[s->value].operand->elements;
+    const ac_address to = value_at(e, s->to), index = value_at(e, s->a), spare = t->spare;
+    const ac_address entries = t->input[s->value].entries;
+    operate(e, AC_VMUL_S32, to, index, false, entries, true, t->count);
+    operate(e, AC_VADD_S32, to, to, false, entries + AC_BLOCK, true, t->count);
+    for (uint32_t k = 1; k + 1 < count; k++) {
+        const ac_address at = entries + 2 * (uint64_t)k * AC_BLOCK;
+        if (!bend(e->t.bound, s->value, k))
+            continue;
+        operate(e, AC_VMAX_S32, spare, index, false, at, true, t->count);
+        operate(e, AC_VMUL_S32, spare, spare, false, at + AC_BLOCK, true, t->count);
+        operate(e, AC_VADD_S32, to, to, false, spare, false, t->count);
+    }
+}
+
 /* ---- constants ------------------------------------------------------------------------------ */
 
 /* The scalar unit writes one block. */
@@ -102,27 +182,6 @@ static void fill_number(const emitting *e, mona_kernel_value to, uint32_t number
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);
     fill(e, value_at(e, to), bits);
-}
-
-/* The entries of a table that is a constant of the model. */
-static uint32_t entry_of(const mona_bound_op *b, uint32_t table, uint32_t index)
-{
-    const mona_type type = b->kernel->operands[table].type;
-    const uint8_t *at = b->data + b->op->array.offset[table] + index * mona_type_size(type);
-    uint32_t bits = 0;
-    memcpy(&bits, at, mona_type_size(type));
-    if (type == MONA_F32 || type == MONA_S32)
-        return bits;
-    const float value = type == MONA_S8    ? (float)(int8_t)bits
-                        : type == MONA_S16 ? (float)(int16_t)bits
-                                           : (float)bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static bool is_constant(const mona_bound_op *b, uint32_t input)
-{
-    return b->op->inputs[input] == MONA_NONE;
 }
 
 /* Of a table that is an input: brings the entry, and writes it side by side. */
@@ -158,6 +217,56 @@ static void constant_step(const emitting *e, const mona_kernel_step *s)
         bring_entry(e, s);
 }
 
+static void fill_entries(const emitting *e, uint32_t table)
+{
+    const mona_bound_op *b = e->t.bound;
+    const uint32_t last = e->t.input[table].operand->elements - 1;
+    const ac_address to = e->t.input[table].entries;
+    const uint32_t first_step = entry_of(b, table, 1) - entry_of(b, table, 0),
+                   last_step = entry_of(b, table, last) - entry_of(b, table, last - 1);
+    fill(e, to, first_step);
+    fill(e, to + AC_BLOCK, entry_of(b, table, last) - last_step * last);
+    for (uint32_t k = 1; k < last; k++) {
+        fill(e, to + 2 * (uint64_t)k * AC_BLOCK, k);
+        fill(e, to + (2 * (uint64_t)k + 1) * AC_BLOCK, bend(b, table, k));
+    }
+}
+
+static void fill_places(const emitting *e)
+{
+    const kernel_tiles *t = &e->t;
+    const uint32_t first = t->begin * t->grid_columns, all = (t->end - t->begin) * t->grid_columns,
+                   rest = all % t->count;
+    fill_own(e, KERNEL_FIRST, (float)first);
+    fill_own(e, KERNEL_NEXT, (float)t->count);
+    fill_own(e, KERNEL_LAST, (float)(rest ? rest : t->count));
+    fill_own(e, KERNEL_HALF, 0.5f);
+    fill_own(e, KERNEL_ROUND, 0x1.8p23f);
+    fill_own(e, KERNEL_COLUMNS, (float)t->grid_columns);
+    fill_own(e, KERNEL_RECIPROCAL, 1.0f / (float)t->grid_columns);
+    for (uint32_t i = 0; i < UNIFORM_LANES; i++) {
+        const float value = (float)i;
+        uint32_t bits;
+        memcpy(&bits, &value, sizeof bits);
+        ac_emit_fill(t->core, t->index + (uint64_t)i * WIDE_BYTES,
+                     (ac_fill){1, WIDE_BYTES, WIDE_BYTES, bits});
+    }
+    fill(e, t->spare, 0x41000000); /* 8 */
+}
+
+/* Numbers from 0 on: twice as many by each sum, to whose second half their number was added, which
+ * spare holds. */
+static void count_elements(const emitting *e)
+{
+    const kernel_tiles *t = &e->t;
+    for (uint32_t done = UNIFORM_LANES; done < t->count; done *= 2) {
+        const uint32_t more = done < t->count - done ? done : t->count - done;
+        operate(e, AC_VADD_F32, t->index + (uint64_t)done * WIDE_BYTES, t->index, false, t->spare,
+                true, more);
+        operate(e, AC_VADD_F32, t->spare, t->spare, false, t->spare, false, UNIFORM_LANES);
+    }
+}
+
 /* Bits in one lane of 16, and in all others. */
 static void fill_edges(const emitting *e)
 {
@@ -180,6 +289,11 @@ static void begin(emitting *e)
     fill_own(e, KERNEL_256, 256);
     if (t->lanes)
         fill_edges(e);
+    if (t->places)
+        fill_places(e);
+    for (uint32_t i = 0; i < t->kernel->inputs; i++)
+        if (t->input[i].gathered)
+            fill_entries(e, i);
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];
         constant_step(e, s);
@@ -191,6 +305,8 @@ static void begin(emitting *e)
         if (t->program->steps[i].operation < MONA_KERNEL_CONST &&
             is_uniform(t->program->steps[i].to))
             vector_step(e, &t->program->steps[i]);
+    if (t->places)
+        count_elements(e);
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
@@ -202,6 +318,10 @@ static void compute(const emitting *e)
         const mona_kernel_step *s = &t->program->steps[i];
         if (s->operation == MONA_KERNEL_STORE)
             mona_kernel_put(t, &e->tile, s, value_at(e, s->a));
+        else if (s->operation == MONA_KERNEL_ROW || s->operation == MONA_KERNEL_COLUMN)
+            place_step(e, s);
+        else if (s->operation == MONA_KERNEL_GATHER)
+            gather_step(e, s);
         else if (s->operation < MONA_KERNEL_CONST && !is_uniform(s->to))
             vector_step(e, s);
     }
@@ -251,6 +371,10 @@ static void make_tile(emitting *e, uint32_t i)
     const uint32_t event = e->tile.parity;
     ac_emit_wait_flag(core, AC_PIPE_MTE2, AC_PIPE_V, event);
     mona_kernel_widen(&e->t, &e->tile);
+    if (e->t.places && i)
+        operate(e, AC_VADD_F32, kernel_own(&e->t, KERNEL_FIRST), kernel_own(&e->t, KERNEL_FIRST),
+                false, kernel_own(&e->t, i + 1 < tile_count(&e->t) ? KERNEL_NEXT : KERNEL_LAST),
+                false, UNIFORM_LANES);
     ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
     compute(e);
     ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
@@ -330,6 +454,16 @@ static bool entry_ok(const mona_bound_op *b, uint32_t table, uint32_t index)
            (is_constant(b, table) || mona_type_size(b->kernel->operands[table].type) == WIDE_BYTES);
 }
 
+/* Entries are constants of the program. */
+static bool gather_ok(const mona_bound_op *b, uint32_t table)
+{
+    enum { LEAST = 3, MOST = 1024 };
+    return entry_ok(b, table, 0) && is_constant(b, table) &&
+           mona_type_size(b->kernel->operands[table].type) == WIDE_BYTES &&
+           b->kernel->operands[table].elements >= LEAST &&
+           b->kernel->operands[table].elements <= MOST;
+}
+
 /* samples: SAMPLE steps so far. */
 static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const mona_kernel_step *s,
                     uint32_t *samples)
@@ -345,6 +479,12 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
         return to_ok && is_uniform(s->to);
     case MONA_KERNEL_ENTRY:
         return to_ok && is_uniform(s->to) && entry_ok(b, s->a.index, s->value);
+    case MONA_KERNEL_ROW:
+    case MONA_KERNEL_COLUMN:
+        return to_ok && !is_uniform(s->to);
+    case MONA_KERNEL_GATHER:
+        return to_ok && a_ok && !is_uniform(s->to) && !is_uniform(s->a) && gather_ok(b, s->value) &&
+               (s->to.kind != s->a.kind || s->to.index != s->a.index);
     case MONA_KERNEL_SAMPLE:
         return ++*samples <= MOST_SAMPLES && sample_ok(b->kernel, s);
     case MONA_KERNEL_STORE:

@@ -55,11 +55,13 @@ static bool lay_out(kernel_tiles *t)
     t->uniform = take(&at, (size_t)(program->uniform + KERNEL_OWN) * AC_BLOCK);
     t->full = take(&at, (size_t)program->full * t->count * WIDE_BYTES);
     t->index = take(&at, t->places ? (size_t)t->count * WIDE_BYTES : 0);
+    t->spare = take(&at, t->places || t->gathers ? (size_t)t->count * WIDE_BYTES : 0);
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
         kernel_plane *p = &t->input[i];
         place(&at, p);
         const uint32_t samples = t->lanes ? p->operand->cell_rows * p->operand->cell_columns : 1;
         p->wide = take(&at, (size_t)p->wide_plane * planes_of(p) * samples);
+        p->entries = take(&at, p->gathered ? 2 * (size_t)p->operand->elements * AC_BLOCK : 0);
     }
     place(&at, &t->output);
     t->scratch = take(&at, t->scratch_bytes);
@@ -179,6 +181,26 @@ static bool choose_lanes(kernel_tiles *t)
     return rows && size_lanes(t);
 }
 
+/* Rows are the integer part of (i + 0.5) / columns, of which the reciprocal gives nearly as much.
+ * It is right in the first and last cell of every row, and thus in those between. */
+static bool places_exact(const kernel_tiles *t)
+{
+    const float reciprocal = 1.0f / (float)t->grid_columns, magic = 0x1.8p23f;
+    if ((uint64_t)t->grid_rows * t->grid_columns >= 1 << 23)
+        return false;
+    for (uint32_t row = 0; row < t->grid_rows; row++)
+        for (uint32_t last = 0; last <= 1; last++) {
+            const uint32_t i = row * t->grid_columns + (last ? t->grid_columns - 1 : 0);
+            volatile float at = (float)i + 0.5f;
+            at = at * reciprocal;
+            at = at - 0.5f;
+            at = at + magic;
+            if (at - magic != (float)row)
+                return false;
+        }
+    return true;
+}
+
 bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t begin, uint32_t end)
 {
     const mona_array_kernel *record = (const void *)(bound->data + bound->op->array.record);
@@ -198,12 +220,14 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
         p->cell_bytes = p->operand->cell_columns * (uint32_t)mona_type_size(p->operand->type);
     }
     for (uint32_t i = 0; i < t->program->count; i++) {
-        const uint16_t op = t->program->steps[i].operation;
-        t->places |= op == MONA_KERNEL_ROW || op == MONA_KERNEL_COLUMN;
+        const mona_kernel_step *s = &t->program->steps[i];
+        t->places |= s->operation == MONA_KERNEL_ROW || s->operation == MONA_KERNEL_COLUMN;
+        if (s->operation == MONA_KERNEL_GATHER)
+            t->gathers = t->input[s->value].gathered = true;
     }
     t->lanes = needs_lanes(t);
     if (!t->lanes)
-        return choose_side_by_side(t);
+        return (!t->places || places_exact(t)) && choose_side_by_side(t);
     for (uint32_t i = 0; i <= t->kernel->inputs; i++)
         ok = ok && lanes_possible(t, i < t->kernel->inputs ? &t->input[i] : &t->output,
                                   i == t->kernel->inputs);

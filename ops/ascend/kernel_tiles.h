@@ -17,11 +17,13 @@ enum { WIDE_BYTES = 4, WIDE_BLOCK = AC_FRACTAL * WIDE_BYTES };
 /* Of an input or the output. */
 typedef struct kernel_plane {
     const mona_kernel_operand *operand;
+    bool gathered;                          /* a table, of which entries are computed */
     uint32_t cell_bytes;                    /* of a row of a cell; in lanes, columns of bytes */
     uint32_t rows;                          /* of a tile and around it, in the grid */
     uint32_t raw_row, raw_plane, raw_bytes; /* as in global memory: bytes */
     uint32_t wide_plane;                    /* of one of its samples in all cells, as f32 */
     ac_address raw[2], wide, gm;            /* raw: of even tiles, of odd ones */
+    ac_address entries;                     /* of a table: two uniform values of each entry */
 } kernel_plane;
 
 typedef struct kernel_tiles {
@@ -30,14 +32,15 @@ typedef struct kernel_tiles {
     const mona_kernel_program *program;
     ac_core *core;
     uint32_t grid_rows, grid_columns, begin, end; /* rows of the grid; those to make */
-    bool lanes, places;
+    bool lanes, places, gathers;
     /* In lanes: rows of a tile, columns of a lane, cells of a row of the tile. Else rows is 0, and
      * `columns` the elements of a tile. */
     uint32_t rows, columns, width, around, pitch;
     uint32_t count; /* elements of a value */
     kernel_plane input[MONA_KERNEL_OPERANDS], output;
     uint32_t scratch_bytes, turned_bytes, bytes;
-    ac_address uniform, full, index, scratch, turned, dump;
+    /* index: each element's in a tile. spare: another value of all cells. */
+    ac_address uniform, full, index, spare, scratch, turned;
 } kernel_tiles;
 
 /* The tile that begins at a row and a column of the grid; side by side, at an element. */
@@ -61,7 +64,19 @@ ac_address mona_kernel_sample(const kernel_tiles *t, const kernel_tile *tile,
                               const mona_kernel_step *step);
 
 /* In UB, of 32 bytes each, behind the uniform values of the program. */
-enum { KERNEL_256, KERNEL_FIRST_LANE, KERNEL_EDGE, KERNEL_NO_EDGE, KERNEL_OWN = 12 };
+enum {
+    KERNEL_256,
+    KERNEL_EDGE, /* bits in the lane that holds the last cell of a row, and in all others */
+    KERNEL_NO_EDGE,
+    KERNEL_FIRST, /* side by side: element that the tile begins with; how far the next one is */
+    KERNEL_NEXT,
+    KERNEL_LAST, /* the same of the last tile */
+    KERNEL_HALF,
+    KERNEL_ROUND, /* 1.5 * 2^23: sums have no fractions */
+    KERNEL_COLUMNS,
+    KERNEL_RECIPROCAL, /* of the number of columns */
+    KERNEL_OWN
+};
 
 static inline ac_address kernel_own(const kernel_tiles *t, uint32_t which)
 {

@@ -40,6 +40,19 @@ _RANGE = {
 }
 
 
+def range_of(node, args):
+    """The range of an operation without wrapping or rounding, from those of its arguments; None: it is not known."""
+    if node.op in ('shl', 'shr'):
+        return tuple(x << node.value if node.op == 'shl' else x >> node.value for x in args[0])
+    if node.op == 'to_f32':
+        return args[0]
+    if node.op not in _RANGE or node.op == 'and':
+        return None
+    found = _RANGE[node.op](*args)
+    low, high = RANGES['s32']
+    return found if node.type == 'f32' or low <= found[0] and found[1] <= high else None
+
+
 def exact(node):
     """Whether an integer result is never wrapped."""
     low, high = RANGES['s32']

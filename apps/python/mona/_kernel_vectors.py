@@ -6,7 +6,9 @@ s32 number ('i'). What is the same in all cells is computed once. The unit has n
 what is composed here has the same bits, and what cannot be is refused."""
 import struct
 
-from ._kernel_graph import RANGES
+import numpy as np
+
+from ._kernel_graph import RANGES, range_of
 
 _EXACT = 2 ** 24  # up to here an f32 number holds every integer
 _NEAR = 2 ** 22   # and up to here one plus MAGIC, in its lowest bits
@@ -18,12 +20,36 @@ class NoProgram(Exception):
     """What of a kernel an AI Core has no instructions for."""
 
 
-def _within(n, bound):
-    return n.range is not None and -bound <= n.range[0] and n.range[1] <= bound
-
-
 def _bits(x):
     return struct.unpack('<I', struct.pack('<f', x))[0]
+
+
+def _rounded(low, high):
+    """A range of exact results as one of f32 numbers; None: it is not finite."""
+    return (float(np.float32(low)), float(np.float32(high))) if max(abs(low), abs(high)) < 2.0 ** 127 else None
+
+
+def _span(n, spans):
+    """The range of a value, from those of its arguments: as Node.range, but also of sums and products of floats, of which
+    C's minimum must not know, as they may be -0."""
+    args = [spans[a] for a in n.args]
+    if n.op == 'place' and n.value in ('width', 'height'):
+        return 1, n.range[1]
+    if n.type == 'bool' or n.op in ('const', 'sample', 'entry', 'place', 'div') or not args or None in args[-2:]:
+        return n.range
+    if n.op in ('add', 'sub', 'mul') and any(abs(x) == float('inf') for a in args for x in a):
+        return n.range
+    if n.op == 'mul' and n.args[0] is n.args[1]: # a square
+        low, high = sorted(abs(x) for x in args[0])
+        args = [(0 if args[0][0] <= 0 <= args[0][1] else low, high), (1, high)]
+        found = (args[0][0] * args[0][0], high * high)
+        return _rounded(*found) if n.type == 'f32' else found if found[1] <= RANGES['s32'][1] else n.range
+    if n.op == 'to_s32':
+        return (round(args[0][0]), round(args[0][1])) if max(map(abs, args[0])) < 2 ** 31 else n.range
+    found = range_of(n, args)
+    if found is None:
+        return n.range
+    return _rounded(*found) if n.type == 'f32' else found
 
 
 class Vectors:
@@ -37,6 +63,9 @@ class Vectors:
         if o.type not in ('u8', 's8', 's32', 'f32'):
             raise NoProgram(f'{name}: rows of {o.type} as results')
         stored = kernel.stored[name]
+        self._spans = {}
+        for n in stored.values():
+            self._find_spans(n)
         for at in o.samples():
             self._emit('store', *at, self._result(o, stored[at]))
         self._reuse()
@@ -72,12 +101,38 @@ class Vectors:
     def _int(self, x):
         return self._known('const', x & 0xffffffff)
 
+    def _find_spans(self, n):
+        waiting = [n]
+        while waiting:
+            top = waiting[-1]
+            missing = [a for a in top.args if a not in self._spans]
+            if missing:
+                waiting += missing
+                continue
+            waiting.pop()
+            self._spans[top] = _span(top, self._spans)
+
+    def _within(self, n, bound):
+        span = self._spans[n]
+        return span is not None and -bound <= span[0] and span[1] <= bound
+
+    def _clamped(self, n):
+        """The s32(x) that an integer is but for bounds, if x is too large for it and the bounds are not: x and these, from
+        within."""
+        bounds, top = [], n
+        while top.op in ('min', 'max') and top.type == 's32' and top.args[1].op == 'const':
+            bounds.insert(0, top)
+            top = top.args[0]
+        small = bounds and top.op == 'to_s32' and not self._within(top.args[0], _NEAR) and self._within(n, _NEAR)
+        return (top.args[0], bounds) if small else (None, [])
+
     def _of(self, n, form=None):
         """The value of a node, whose arguments may be nested to any depth; an integer as `form` says, or as is best."""
         waiting = [n]
         while waiting:
             top = waiting[-1]
-            missing = [a for a in top.args if a not in self._made]
+            x, _ = self._clamped(top)
+            missing = [a for a in ([x] if x else top.args) if a not in self._made]
             if top not in self._made and missing:
                 waiting += missing
                 continue
@@ -91,8 +146,8 @@ class Vectors:
     def _converted(self, n, own, value):
         if n.op == 'const':
             return self._int(n.value) if own == 'f' else self._real(n.value)
-        if not _within(n, _NEAR):
-            raise NoProgram(f'{n.op} of whole numbers up to {max(map(abs, n.range))} beside smaller ones')
+        if not self._within(n, _NEAR):
+            raise NoProgram(f'{n.op} of whole numbers up to {max(map(abs, self._spans[n]))} beside smaller ones')
         if own == 'f':
             return self._do('isub', self._do('add', value, self._real(_MAGIC)), self._int(_MAGIC_BITS))
         return self._do('sub', self._do('iadd', value, self._int(_MAGIC_BITS)), self._real(_MAGIC))
@@ -105,7 +160,7 @@ class Vectors:
 
     def _is_float(self, n):
         """Whether f32 numbers compute an integer exactly."""
-        fits = _within(n, _EXACT)
+        fits = self._within(n, _EXACT)
         if n.op in ('const', 'place', 'to_s32', 'shr'):
             return fits
         if n.op in ('sample', 'entry'):
@@ -114,8 +169,20 @@ class Vectors:
         return fits and n.op not in ('and', 'or', 'xor') and all(self._made[a][0] == 'f' for a in args)
 
     def _integer(self, n):
+        x, bounds = self._clamped(n)
+        if x:
+            return 'f', self._near(self._bounded(x, bounds))
         form = 'f' if self._is_float(n) else 'i'
         return form, getattr(self, '_make_' + n.op)(n, form)
+
+    def _bounded(self, x, bounds):
+        """Rounding keeps order, so bounds come first. Those of NaN are the bounds of 0."""
+        value = self._of(x)
+        if self._spans[x] is None and (bounds[0].op, bounds[0].args[1].value) != ('max', 0):
+            value = self._do('and', value, self._not(self._nan(x)))
+        for b in bounds:
+            value = self._do(b.op, value, self._real(float(b.args[1].value)))
+        return value
 
     def _make_const(self, n, form):
         return self._real(n.value) if form == 'f' else self._int(n.value)
@@ -176,8 +243,8 @@ class Vectors:
 
     def _make_shr(self, n, form):
         if form == 'i':
-            raise NoProgram(f'>> of whole numbers up to {max(map(abs, n.args[0].range))}')
-        return self._shifted(self._of(n.args[0], 'f'), n.value, n.args[0].range)
+            raise NoProgram(f'>> of whole numbers up to {max(map(abs, self._spans[n.args[0]]))}')
+        return self._shifted(self._of(n.args[0], 'f'), n.value, self._spans[n.args[0]])
 
     def _make_and(self, n, form):
         return self._do('and', *(self._of(a, 'i') for a in n.args))
@@ -193,7 +260,7 @@ class Vectors:
         return self._select(n, form)
 
     def _make_to_s32(self, n, form):
-        if not _within(n.args[0], _NEAR):
+        if not self._within(n.args[0], _NEAR):
             raise NoProgram('s32(...) of a float of unknown size; clamp it first')
         return self._near(self._of(n.args[0]))
 
@@ -205,10 +272,47 @@ class Vectors:
         if n.op == 'to_f32':
             return self._positive(n.args[0])
         if n.op == 'div':
-            raise NoProgram('/, for the vector unit has no division')
+            return self._quotient(n)
         if n.op == 'abs':
             return self._make_abs(n, 'f')
         return self._do(n.op, *(self._of(a) for a in n.args))
+
+    def _whole(self, n):
+        if n.op == 'const':
+            return n.value == int(n.value)
+        return n.op == 'to_f32' or (n.op in ('add', 'sub', 'mul', 'min', 'max') and all(map(self._whole, n.args)))
+
+    def _left(self, x, q, d):
+        """x - q d, exactly: products of halves of 12 bits are exact. d: itself and its halves."""
+        c = self._do('mul', q, self._real(4097.0))
+        high = self._do('sub', c, self._do('sub', c, q))
+        low, product = self._do('sub', q, high), self._do('mul', q, d[0])
+        beyond = self._do('sub', self._do('mul', high, d[1]), product)
+        for a, b in ((high, d[2]), (low, d[1]), (low, d[2])):
+            beyond = self._do('add', beyond, self._do('mul', a, b))
+        return self._do('sub', self._do('sub', x, product), beyond)
+
+    def _quotient(self, n):
+        """Of whole numbers by one that is the same in all cells: there is no division. By its reciprocal, which four steps
+        of Newton make of a guess, nearly; then whichever of that and the next number leaves less."""
+        spans = [self._spans[a] for a in n.args]
+        x, d = (self._of(a) for a in n.args)
+        if d[0] != 'u' or not all(map(self._whole, n.args)) or not spans[0] or not spans[1] or spans[0][0] < 0 or spans[1][0] < 1 \
+                or spans[0][1] > 2.0 ** 60 or spans[1][1] > 2.0 ** 60:
+            raise NoProgram('/, but of whole numbers that are not negative by one of at least 1 that is the same in all cells')
+        r = self._do('isub', self._int(0x7ef311c7), d)
+        for _ in range(4):
+            r = self._do('mul', r, self._do('sub', self._real(2.0), self._do('mul', d, r)))
+        c = self._do('mul', d, self._real(4097.0))
+        high = self._do('sub', c, self._do('sub', c, d))
+        parts = (d, high, self._do('sub', d, high))
+        q = self._do('mul', x, r)
+        q = self._do('add', q, self._do('mul', self._left(x, q, parts), r))
+        left = self._left(x, q, parts)
+        other = self._do('iadd', q, self._do('or', self._of_sign(left), self._int(1)))
+        size = self._int(0x7fffffff)
+        mask = self._of_sign(self._do('isub', self._do('and', self._left(x, other, parts), size), self._do('and', left, size)))
+        return self._do('or', self._do('and', other, mask), self._do('and', q, self._not(mask)))
 
     def _may_be_minus_zero(self, n):
         """Whether the f32 number that holds an integer may be -0."""
@@ -263,7 +367,7 @@ class Vectors:
         if n.op == 'eq':
             apart = self._do('or', apart, self._less(a, b)) if a is not b else self._int(0)
         for x in {a, b} if a.type == 'f32' else ():
-            apart = self._do('or', apart, self._nan(x)) if x.range is None else apart
+            apart = self._do('or', apart, self._nan(x)) if self._spans[x] is None else apart
         return 'i', self._not(apart)
 
     def _select(self, n, form):
@@ -279,7 +383,7 @@ class Vectors:
     def _result(self, o, n):
         if o.type == 'f32':
             x = self._of(n)
-            if n.range is None: # there is one NaN
+            if self._spans[n] is None: # there is one NaN
                 nan = self._nan(n)
                 x = self._do('or', self._do('and', x, self._not(nan)), self._do('and', self._int(_QUIET_NAN), nan))
         elif o.type == 's32':
@@ -309,7 +413,7 @@ class Vectors:
             return self._near(self._of(y))
         if x.op == 'shr': # saturated before it is shifted, where what is shifted is large
             y, by = self._of(x.args[0], 'f'), x.value
-            least, most = x.args[0].range
+            least, most = self._spans[x.args[0]]
             if least < low - 1 << by and least < -_EXACT / 4:
                 y, least = self._do('max', y, self._real(float(low - 1 << by))), low - 1 << by
             if most > high + 1 << by and most > _EXACT / 4:
