@@ -2,8 +2,9 @@
 """Kernels of mona.kernel as AI Core programs, on the modelled chip and on the replay kernel: the bytes of numpy.
 
     kernel_chip.py FOLDER ROWSxCOLUMNS... -- FILE.py...
+    kernel_chip.py FOLDER random N
 
-of grids of that many cells. $MONA compiles models; $BUILD_CHIP, followed by a kernel's identifier, its C and a program's name,
+of grids of that many cells, and N kernels of random expressions. $MONA compiles models; $BUILD_CHIP, followed by a kernel's identifier, its C and a program's name,
 links kernel_chip.c. Prints for each kernel and grid what kernel_chip says."""
 import os
 import subprocess
@@ -50,8 +51,61 @@ def chip(folder, kernel, program, generator, grid):
     return subprocess.run([program, model, frame], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
 
 
+class Writer(user_kernels.Writer):
+    """Random expressions of one output. Even ones have cells side by side, odd ones neighbours and cells of several samples."""
+
+    def leaf(self, type_):
+        r, (dy, dx) = self.r, (self.r.randint(-1, 1), self.r.randint(-2, 2))
+        at = f'[{dy}, {dx}]' if self.lanes else '[0, 0]'
+        integers = ['a' + at, 'a' + at, 't[a' + at + ']', 't[3]', 'width', 'height', self.number('s32'), *self.names['s32']]
+        integers += [f'b[{r.randint(0, 1)}, {dy}, {dx}]'] * 2 if self.lanes else ['d[0, 0]', 'row', 'column', 'e[0, 0]']
+        floats = ['f[2]', 'f[a' + at + ']', self.number('f32'), *self.names['f32']] + ([] if self.lanes else ['c[0, 0]'] * 3)
+        return r.choice(integers if type_ == 's32' else floats)
+
+    def test(self, depth):
+        return super().test(depth).replace('c[0, 0]', 'f[1]') if self.lanes else super().test(depth)
+
+    def kernel(self, number):
+        self.lanes = number % 2
+        inputs = 'a: rows(u8), b: rows(u16, planes=2, cell=(2, 2))' if self.lanes else 'a: rows(u8), c: rows(f32), d: rows(s8), e: rows(s32)'
+        output, cell, type_ = self.r.choice([('u8', (1, 1), 's32'), ('s8', (1, 2), 'f32'), ('u8', (1, 1), 'f32')] if self.lanes else
+                                            [('u8', (1, 1), 's32'), ('s8', (1, 1), 'f32'), ('f32', (1, 1), 'f32'), ('s32', (1, 1), 's32')])
+        lines = [f"@kernel('com.example::Random{number}')",
+                 f'def made({inputs}, t: table(s32, 200), f: table(f32, 9), *, y: rows({output}, cell={cell})):']
+        for i in range(2):
+            name, kind = f'n{i}', self.r.choice(['s32', 'f32'])
+            lines.append(f'    {name} = {self.value(kind, 2)} + ' + ('(a[0, 0] - a[0, 0])' if kind == 's32' else 'f32(a[0, 0])'))
+            self.names[kind].append(name)
+        for column in range(cell[1]):
+            lines.append(f'    y[0, {column}] = {self.value(type_, 2)} + ' + ('a[0, 0]' if type_ == 's32' else 'f32(a[0, 0])'))
+        return '\n'.join(lines) + '\n'
+
+
+def randoms(folder, count):
+    """Many are refused: their numbers are too large, they shift or divide."""
+    from mona.kernel import KernelError
+    generator, made, number = np.random.default_rng(6), 0, 0
+    while made < count and number < 40 * count:
+        number += 1
+        path = os.path.join(folder, f'random{number}.py')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write('from mona.kernel import *\n\n\n' + Writer(number).kernel(number))
+        try:
+            kernel, = user_kernels.load(path)
+        except (KernelError, TypeError):
+            continue
+        if not kernel.programs():
+            continue
+        made += 1
+        program = linked(folder, kernel)
+        print(f'{path}: {chip(folder, kernel, program, generator, (5, 96))}', flush=True)
+
+
 def main():
     folder, *words = sys.argv[1:]
+    if words[0] == 'random':
+        randoms(folder, int(words[1]))
+        return
     grids = [tuple(map(int, w.split('x'))) for w in words[:words.index('--')]]
     generator = np.random.default_rng(5)
     for path in words[words.index('--') + 1:]:

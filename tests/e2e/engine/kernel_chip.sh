@@ -26,13 +26,18 @@ from mona.kernel import kernel, rows, u8
 def double(x: rows(u8), *, y: rows(u8)):
     y[0, 0] = x[0, 0] * 2
 PYTHON
-examples=$(for name in demosaic nv12 blend fused; do echo apps/examples/kernels/$name.py; done)
+examples=$(for name in demosaic nv12 blend fused shading tone boxes; do echo apps/examples/kernels/$name.py; done)
 
 chip 1x32 24x37 -- "$tmp/double.py" > "$tmp/log"
 # One row, fewer columns than lanes, several tiles of which the last ones overlap.
 chip 1x32 24x64 21x320 -- $examples >> "$tmp/log"
 nothing "the modelled chip and the replay kernel have the bytes of numpy" "$(grep -v ': equal, ' "$tmp/log")"
-same "in runs" "$(grep -c ': equal, ' "$tmp/log")" 17
+same "in runs" "$(grep -c ': equal, ' "$tmp/log")" 26
+randoms=6
+full && randoms=150
+chip random $randoms > "$tmp/log"
+nothing "so have random kernels" "$(grep -v ': equal, ' "$tmp/log")"
+same "in runs" "$(grep -c ': equal, ' "$tmp/log")" $randoms
 
 if full; then
     chip 540x960 -- apps/examples/kernels/demosaic.py apps/examples/kernels/nv12.py > "$tmp/log"
