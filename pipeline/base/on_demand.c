@@ -40,7 +40,7 @@ static void *find(void *library, const char *name)
     void *found = library ? dlsym(RTLD_DEFAULT, name) : NULL; /* what LD_PRELOAD has */
     found = found || !library ? found : dlsym(library, name);
     if (!found) {
-        fprintf(stderr, "mona: FFmpeg cannot be used: %s\n", dlerror());
+        fprintf(stderr, "mona: FFmpeg cannot be used: %s%s\n", dlerror(), stop_excuse());
         stop_fail();
     }
     return found;

@@ -29,6 +29,7 @@ static atomic_bool *asked; /* NULL: the process is ended at once */
 static sigset_t signals;
 static double allowed; /* seconds */
 static pthread_t waiter;
+static const char *excuse = ""; /* of failures; with one, crashes are failures like others */
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
@@ -135,8 +136,8 @@ static void pass_on(int number)
 }
 
 /* A codec has crashed, or mona: files that are not complete must not stay. Nothing else can be
- * relied on, so no lock is taken; the process then dies of the signal, as the fault happens
- * again. */
+ * relied on, so no lock is taken; unless crashes were to be expected, the process then dies of the
+ * signal, as the fault happens again. */
 static void crash(int number)
 {
     char text[1024];
@@ -146,10 +147,10 @@ static void crash(int number)
         unlink(u->path);
     const int length = snprintf(text, sizeof text,
                                 "mona: %.512s%scrashed (signal %d) where it reads, computes or "
-                                "writes; nothing was written\n",
-                                result, *result ? ": " : "", number);
-    if (length > 0 && write(STDERR_FILENO, text, strnlen(text, sizeof text)) < 0)
-        _exit(128 + number);
+                                "writes; nothing was written%s\n",
+                                result, *result ? ": " : "", number, excuse);
+    if ((length > 0 && write(STDERR_FILENO, text, strnlen(text, sizeof text)) < 0) || *excuse)
+        _exit(*excuse ? 1 : 128 + number);
     raise(number);
 }
 
@@ -264,6 +265,16 @@ void stop_after(double seconds)
         .it_value = {(time_t)whole, (suseconds_t)(1e6 * (seconds - whole))}};
     allowed = seconds;
     setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void stop_excuses(const char *why)
+{
+    excuse = why;
+}
+
+const char *stop_excuse(void)
+{
+    return excuse;
 }
 
 void stop_asks(atomic_bool *flag)

@@ -41,6 +41,11 @@ _Noreturn void stop_fail(void);
 /* From now on, the process ends in the same way after so many seconds, with status 1. */
 void stop_after(double seconds);
 
+/* From now on libraries may fail in any way: a crash ends with status 1 as well, and why is at the
+ * end of its line. stop_excuse: that, or "". */
+void stop_excuses(const char *why);
+const char *stop_excuse(void);
+
 /* Passes a signal on to this process (0: to none) and gives the caller a moment to end by itself.
  * Call it while the end is held. */
 void stop_passes_to(pid_t child);

@@ -89,16 +89,16 @@ bool limits_read(limits *l, const char *option, const char *text, pipeline_error
     return true;
 }
 
-static bool narrow; /* the memory */
-
 /* What mona, libc and libraries say where there is no memory, for data, stacks or code. */
 const char *limits_explain(const char *fault)
 {
-    static const char *const signs[] = {"memory", "thread", "cannot be used", "external library"};
+    static const char *const signs[] = {"memory",          "thread",
+                                        "cannot be used",  "external library",
+                                        "does not accept", "temporarily unavailable"};
     bool fits = false;
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++)
         fits |= strstr(fault, signs[i]) != NULL;
-    return narrow && fits ? "; --limit memory is in effect" : "";
+    return fits ? stop_excuse() : "";
 }
 
 bool limits_apply(const limits *l, pipeline_error *error)
@@ -108,8 +108,8 @@ bool limits_apply(const limits *l, pipeline_error *error)
         if (setrlimit(RLIMIT_DATA, &most))
             return pipeline_fail(error, "memory cannot be limited to %.0f bytes: %s", l->memory,
                                  strerror(errno));
+        stop_excuses("; --limit memory is in effect");
     }
-    narrow = l->memory > 0;
     if (l->time > 0)
         stop_after(l->time);
     return true;

@@ -11,6 +11,7 @@
 
 #include "pipeline/base/av_compat.h"
 #include "pipeline/image/captions.h"
+#include "pipeline/io/codecs/encoder_start.h"
 #include "pipeline/io/codecs/hdr.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/image/pixels.h"
@@ -204,7 +205,10 @@ static void describe_encoder(char text[ENCODER_TEXT], const char *name, const AV
 /* Opens the encoder. All options must be used. */
 static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_error *error)
 {
-    int code = avcodec_open2(e->codec, e->codec->codec, options);
+    const int code = encoder_start(&e->codec, options);
+    if (!e->codec)
+        return pipeline_fail(
+            error, "%s does not start: it waits for a thread that the system refused", c->encoder);
     const AVDictionaryEntry *left = av_dict_get(*options, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (code >= 0 && left)
         return pipeline_misuse(error, "-e %s=%s: %s has no such option", left->key, left->value,

@@ -6,7 +6,7 @@ fault_points.py FOLDER FROM STEP [RUN[:CLASS]]...
 
 FOLDER has faults.so, library (fault_library.c), in.mp4, in.png and net.onnx. MONA is the command. FROM: program,
 libc or libraries (faults.c). Of the calls of a class every STEP-th fails; the first is chosen by its name. Prints what a
-fault did that it must not, and at the end how many calls failed. A run must
+fault did that it must not, and how many calls of each class failed. A run must
 - end by itself with status 0 and the result of a run without a fault, or with status 1 and one line;
 - leave no other file, and memory of its own only where a run without a fault does, too;
 - not crash. A library may where its own calls fail, which its callers cannot prevent: then mona says so in one line and
@@ -156,9 +156,10 @@ def main():
             for fault in [one] if one else ERRORS:
                 complaints, points = sweep(run, whole, fault, pool)
                 total += points
+                print(f"points {run} {fault}: {points} of {whole.calls[fault]}", flush=True)
                 for text in complaints:
                     print(f"{run} {fault}: {text}", flush=True)
-    print(f"points {total}")
+    print(f"points in all: {total}")
 
 
 main()

@@ -46,13 +46,25 @@ cp tests/fuzz/corpus/int8/residual.onnx "$tmp/net.onnx"
 points() {
     from=$1
     MONA=$mona PYTHONDONTWRITEBYTECODE=1 python3 tests/e2e/media/fault_points.py "$tmp" "$@" > "$tmp/found" 2>&1
-    same "calls by $from: $(sed -n 's/^points //p' "$tmp/found") faults" "$? $(grep -v '^points' "$tmp/found" | head -n 40)" "0 "
+    sed -n "s/^points \(.*: .* of\)/# by $from, \1/p" "$tmp/found"
+    same "calls by $from: $(sed -n 's/^points in all: //p' "$tmp/found") faults" "$? $(grep -v '^points' "$tmp/found" | head -n 40)" "0 "
 }
 # $1: run, $2: of the disks that the power may leave, every how manieth is tried
 power() {
     MONA=$mona PYTHONDONTWRITEBYTECODE=1 python3 tests/e2e/media/power_loss.py "$tmp" "$2" "$1" > "$tmp/found" 2>&1
     same "power that goes, $1: $(sed -n 's/^moments //p' "$tmp/found") that it may leave" "$? $(grep -v '^moments' "$tmp/found")" "0 "
 }
+# Some encoders wait for ever for threads that the system refuses.
+refused() { # CODEC: prints status, lines, and what is left
+    MONA_FAULT=thread:3:11 MONA_FAULT_ENDLESS=1 MONA_FAULT_FROM=libraries LD_PRELOAD=$tmp/faults.so timeout 60 "$mona" enhance \
+        "$tmp/in.mp4" -o "$tmp/$1.mkv" -c "$1" --stages sr --quiet > "$tmp/log.$1" 2>&1 < /dev/null
+    echo "$? $(grep -c '^mona: ' "$tmp/log.$1") $(find "$tmp" -name "$1.mkv*")" > "$tmp/refused.$1"
+}
+for codec in h264 hevc av1; do refused $codec & done
+wait
+for codec in h264 hevc av1; do
+    same "threads that are refused to the encoder of $codec" "$(cat "$tmp/refused.$codec")" "1 1 "
+done
 if full; then
     power resume 1
     power film 1
