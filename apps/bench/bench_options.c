@@ -63,15 +63,12 @@ static bool read_budget(const bench_arguments *a, verdict_rules *rules)
     if (sscanf(text, "p%lf=%n", &rules->percentile, &end) != 1 || text + end != time + 1 ||
         !(rules->percentile >= 1 && rules->percentile <= 100))
         return cli_fail(0, "--budget: expected a time such as 40ms or p99=40ms, found '%s'", text);
-    return (!a->percentile ||
-            cli_fail(0, "--budget: expected one percentile, found %s and --percentile", text)) &&
-           quantity_ms("--budget", time + 1, &rules->budget_ms);
+    return quantity_ms("--budget", time + 1, &rules->budget_ms);
 }
 
 static bool read_rules(const bench_arguments *a, verdict_rules *rules)
 {
-    const double percentile = !a->percentile && a->budget ? 99 : a->percentile;
-    *rules = (verdict_rules){.percentile = percentile, .old = a->old};
+    *rules = (verdict_rules){.percentile = a->budget ? 99 : 0, .old = a->old};
     if ((a->budget || a->old) && a->iterations && a->iterations < VERDICT_SAMPLES)
         return cli_fail(0, "--iterations: expected %d or more for %s, found %ld", VERDICT_SAMPLES,
                         a->budget ? "--budget" : "--compare", a->iterations);
@@ -231,11 +228,8 @@ static const option options[] = {
     {"--duration", NULL, OPTION_TIME, CHANGES_BYTES, FIELD(duration), "TIME", times,
      .help = "how long to time frames, in seconds or such as 500ms", .minimum = 1e-3},
     {"--budget", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(budget), "[pP=]TIME", times,
-     .help = "time that a frame may take, such as 33.3ms, or p99=40ms, which also says "
-             "--percentile; prints PASS or FAIL and sets the exit status"},
-    {"--percentile", NULL, OPTION_NUMBER, CHANGES_BYTES, FIELD(percentile), "P", times,
-     .help = "percentile of the times that must be within the budget (default 99)", .minimum = 1,
-     .maximum = 100, .needs = "--budget"},
+     .help = "time that a frame may take, such as 33.3ms, or p90=40ms, which 90 per cent of the "
+             "frames must keep (default 99); prints PASS or FAIL and sets the exit status"},
     {"--compare", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(old), "FILE.json", times,
      .help = "earlier result of --json; prints PASS, or FAIL if this one is slower, and sets the "
              "exit status"},
@@ -285,8 +279,6 @@ static const option_rule rules[] = {
     {"--iterations", .never = (WITHOUT_FRAMES & ~BENCH_REPORT) | BENCH_CAPACITY},
     {"--duration", .never = WITHOUT_FRAMES & ~BENCH_REPORT},
     {"--budget", .never = BENCH_REPORT | BENCH_PEAK},
-    {"--percentile", .never = BENCH_REPORT | BENCH_PEAK, .idle = BENCH_MODEL310,
-     .why = "where all frames take the modelled time"},
     {"--compare", .never = WITHOUT_FRAMES | BENCH_CAPACITY},
     {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
@@ -315,7 +307,7 @@ const command command_bench = {
                    "waits, and delay:TIME/TIME@N, which waits longer at every Nth frame.",
     .examples =
         "mona bench sr_x2_fast --size 1920x1080\n"
-        "mona bench sr_x2_fast --size 960x540 --budget 33.3ms --percentile 99\n"
+        "mona bench sr_x2_fast --size 960x540 --budget p90=33.3ms\n"
         "mona bench sr_x2_fast --size 1920x1080 --json > old.json\n"
         "mona bench sr_x2_fast --size 1920x1080 --compare old.json --max-regression 5%\n"
         "mona bench sr_x2_fast --size 1920x1080 --device model310 --trace trace.json\n"

@@ -25,7 +25,7 @@ typedef struct bench_arguments {
     double duration; /* seconds; 0: not given */
     long iterations;
     const char *jitter, *late, *burst;
-    double percentile, fps, max_delay;
+    double fps, max_delay;
     bool json, peak, layers, advise, live, capacity;
 } bench_arguments;
 

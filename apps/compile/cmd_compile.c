@@ -49,7 +49,7 @@ typedef struct compile_job {
     long images, bits;
     double range, offset_h, offset_w, tolerance;
     bool emits_model, in_rgb;
-    bool any_size, plain_bias, equalise, learn, picture;
+    bool any_size, equalise, learn, picture;
     bool compiled; /* the input is a .mona model */
     unsigned equalised;
     compiler_options options;
@@ -249,7 +249,7 @@ static bool check_options(compile_job *job, const option_set *given)
                           job->equalise ? "--equalise" : "--learn-rounding");
     r->name = job->input;
     o->ranges = job->ranges;
-    o->correct_bias = !job->plain_bias;
+    o->correct_bias = true;
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
     o->any_size = job->any_size;
@@ -719,8 +719,6 @@ static const option options[] = {
      .help =
          "round weights together, such that the results of a layer change least (takes minutes)",
      .needs = "--calibrate"},
-    {"--plain-bias", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, plain_bias), NULL,
-     calibrating, .help = "do not correct the biases for the average error of rounded weights"},
     {"--picture", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(compile_job, picture), NULL, tensors,
      .help =
          "the network makes pictures of pictures: the same as --input-type u8 --output-type u8, "
@@ -767,8 +765,6 @@ static const option_rule rules[] = {
     {"--tolerance", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--equalise", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--learn-rounding", .never = COMPILE_AGAIN | COMPILE_OM, .only = COMPILE_INT8},
-    {"--plain-bias", .never = COMPILE_AGAIN | COMPILE_OM, .idle = COMPILE_FP16,
-     .why = "which rounds no weights"},
     {"--picture", .never = COMPILE_AGAIN},
     {"--input-type", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--mean", .never = COMPILE_AGAIN},

@@ -47,7 +47,7 @@ VALUES = {
         '--size': '96x64', '--threads': '1', '--device': 'model310', '--cpu': 'c', '--strip-rows': '8', '--tile-columns': '32',
         '--streams': '2', '--onnx': 'none.onnx', '--pipeline': 'synthetic', '--fps': '500', '--jitter': 'none', '--late': 'none',
         '--burst': 'none', '--max-delay': '60', '--warmup': '3', '--iterations': '11', '--duration': '1ms', '--budget': '1us',
-        '--percentile': '50', '--compare': 'old.json', '--max-regression': '70%', '--trace': 'trace.json', '--costs': 'costs.json',
+        '--compare': 'old.json', '--max-regression': '70%', '--trace': 'trace.json', '--costs': 'costs.json',
         '--report': 'report.json', '--html': 'page.html', '--audio': 'none'},
 }
 VALUES['compare'] = {'--start': '0.1', '--duration': '0.1', '--end': '0.2', '--frames': '5', '--html': 'page.html',
@@ -79,7 +79,6 @@ BESIDE = {
     ('enhance', '--part'): ([], 'mute.mkv'), ('enhance', '--resume'): (['--on-error', 'stop'], 'damaged.mkv'), ('enhance', '--drop-unsupported'): ([], 'rich.mkv'), ('enhance', '--keep-start'): ([], 'late.ts'),
     ('enhance', '--deinterlace'): ([], 'fields.mkv'), ('enhance', '--fields'): ([], 'fields.mkv'),
     ('enhance', '--detail'): (['--strength', '1'], None), ('enhance', '--grain'): (['--strength', '1'], None), ('enhance', '--colour-model'): (['--stages', 'colour'], None),
-    ('bench', '--percentile'): (['--budget', '10s'], None),
     ('enhance', '--recursive'): (['--out-dir', 'out'], None),
     ('compile', '--resize-offset-h'): ([], 'bicubic.onnx'), ('compile', '--resize-offset-w'): ([], 'bicubic.onnx'),
     ('compile', '--any-size'): (['--dim', 'h=48', '--dim', 'w=64'], None), ('compile', '--channel-order'): ([], 'colours.onnx'),

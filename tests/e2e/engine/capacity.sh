@@ -41,7 +41,6 @@ same "and one only" "$("$mona" bench --capacity --pipeline "$tmp/missing.mp4" 2>
 fails "no percentile" "--budget: expected a time such as 40ms or p99=40ms, found 'q99=40ms'" "$mona" bench --capacity --budget q99=40ms
 fails "no such percentile" "--budget: expected a time such as 40ms or p99=40ms, found 'p101=40ms'" "$mona" bench --capacity --budget p101=40ms
 fails "no time" "--budget: expected a time" "$mona" bench --capacity --budget p99=40
-fails "two percentiles" "--budget: expected one percentile, found p99=40ms and --percentile" "$mona" bench --capacity --budget p99=40ms --percentile 90
 fails "a pace without a camera" "--late works only with --live or --capacity" "$mona" bench sr_x2_fast --size 64x48 --late none
 fails "a rate without frames to come" "--fps works only with --pipeline or --capacity" "$mona" bench sr_x2_fast --size 64x48 --fps 25
 for option in "--streams 2" "--html $tmp/x.html" "--compare $tmp/chip" "-n 10" "--warmup 3" "--layers" "--trace $tmp/x"; do
