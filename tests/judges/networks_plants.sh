@@ -47,7 +47,7 @@ plant() {
 full && succeeds "without a fault nothing is wrong" judge 300
 plant "folding a multiply-add drops the bias of the convolution" formats/compiler/passes/fold.c \
     's/= conv->conv.bias\[o\] \* scale + affine->affine.shift\[o\];/= affine->affine.shift[o];/'
-plant "pads before and after are exchanged" formats/compiler/import/import_window.c \
+plant "pads before and after are exchanged" formats/compiler/import/import_conv.c \
     's/(uint32_t)from->begin\[k\];/(uint32_t)from->end[k];/; s/pad_end\[i\] = (uint32_t)from->end\[k\];/pad_end[i] = (uint32_t)from->begin[k];/'
 plant "equalisation is off by a quarter" formats/compiler/quantize/equalise.c 's/w\[i\] \*= s;/w[i] *= s * 1.25f;/'
 plant "depth first is run as columns first" formats/compiler/import/import_depth.c \

@@ -76,6 +76,8 @@ array array_map(importer *im, mona_type type, const array_function *f, uint32_t 
                 const array *operands);
 /* The same for a function without parameters. It works on integers if all operands and the result
  * are integers. */
+array array_apply(importer *im, mona_type type, mona_array_function f, uint32_t count,
+                  const array *operands);
 array array_unary(importer *im, mona_type type, mona_array_function f, array x);
 array array_binary(importer *im, mona_type type, mona_array_function f, array x, array y);
 /* Converts with truncation and wrapping. Returns x itself if it has the type already. */
@@ -96,9 +98,12 @@ array array_softmax(importer *im, mona_type type, mona_normalisation f, array x,
                     uint32_t end);
 
 /* (array_pick.c) Gathers elements of a dense array: element i of the result is element places[i] -
- * 1 of x, or the fill where places[i] is 0. The places must be sums of one number per axis. */
-array array_pick(importer *im, array x, uint32_t rank, const int64_t *dims, const uint32_t *places,
+ * 1 of x, or the fill where places[i] is 0. The places must be sums of one number per axis; they
+ * are freed. */
+array array_pick(importer *im, array x, uint32_t rank, const int64_t *dims, uint32_t *places,
                  uint64_t fill);
+/* Places for so many elements; NULL: failed. */
+uint32_t *array_places(importer *im, size_t count);
 /* False, with an error: the model would have to compute the sources of too many elements. */
 bool array_may_move(importer *im, size_t count);
 /* Joins arrays of the same type along an axis. */

@@ -80,6 +80,7 @@ array array_map(importer *im, mona_type type, const array_function *f, uint32_t 
     return array_add(im, type, rank, dims, &record, operands, count);
 }
 
+/* Operands that are floats are compared as floats, although the result is an integer. */
 static mona_arithmetic arithmetic_of(uint32_t count, const array *operands, mona_type type)
 {
     bool on_floats = array_is_float(type);
@@ -88,17 +89,21 @@ static mona_arithmetic arithmetic_of(uint32_t count, const array *operands, mona
     return on_floats ? MONA_FLOAT : MONA_INT;
 }
 
+array array_apply(importer *im, mona_type type, mona_array_function f, uint32_t count,
+                  const array *operands)
+{
+    const array_function function = {.code = f, .arithmetic = arithmetic_of(count, operands, type)};
+    return array_map(im, type, &function, count, operands);
+}
+
 array array_unary(importer *im, mona_type type, mona_array_function f, array x)
 {
-    const array_function function = {.code = f, .arithmetic = arithmetic_of(1, &x, type)};
-    return array_map(im, type, &function, 1, &x);
+    return array_apply(im, type, f, 1, &x);
 }
 
 array array_binary(importer *im, mona_type type, mona_array_function f, array x, array y)
 {
-    const array operands[2] = {x, y};
-    const array_function function = {.code = f, .arithmetic = arithmetic_of(2, operands, type)};
-    return array_map(im, type, &function, 2, operands);
+    return array_apply(im, type, f, 2, (const array[2]){x, y});
 }
 
 array array_cast(importer *im, mona_type type, array x)

@@ -2,6 +2,8 @@
 /* Derives the record of ARRAY_PICK from the source position of each element. */
 #include "formats/compiler/import/array.h"
 
+#include <stdlib.h>
+
 enum { MAX_MOVED = 1 << 25 };
 
 /* The cost of a model must stay in proportion to its file. */
@@ -78,8 +80,16 @@ static bool is_same(size_t count, const uint32_t *places)
     return true;
 }
 
-array array_pick(importer *im, array x, uint32_t rank, const int64_t *dims, const uint32_t *places,
-                 uint64_t fill)
+uint32_t *array_places(importer *im, size_t count)
+{
+    uint32_t *places = malloc((count + 1) * sizeof *places);
+    if (!places)
+        import_fail(im, "needs more memory than there is");
+    return places;
+}
+
+static array pick(importer *im, array x, uint32_t rank, const int64_t *dims, const uint32_t *places,
+                  uint64_t fill)
 {
     const int64_t one = 1, *extents = rank ? dims : &one;
     const size_t count = array_elements(rank, dims);
@@ -108,6 +118,14 @@ array array_pick(importer *im, array x, uint32_t rank, const int64_t *dims, cons
     if (!is_sum(&record, extents, places))
         return array_fail(im, "moves elements in a way that is not supported");
     return array_add(im, x.type, rank, dims, &record, &x, 1);
+}
+
+array array_pick(importer *im, array x, uint32_t rank, const int64_t *dims, uint32_t *places,
+                 uint64_t fill)
+{
+    const array picked = places ? pick(im, x, rank, dims, places, fill) : array_none;
+    free(places);
+    return picked;
 }
 
 /* Joins 1 to 8 parts. */

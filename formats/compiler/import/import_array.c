@@ -46,22 +46,12 @@ static array place_second(importer *im, array first, array second)
                : array_place(im, second, first.rank, (uint32_t)axis);
 }
 
-/* Operands that are floats are compared as floats, although the result is an integer. */
-static array combine(importer *im, mona_type type, mona_array_function function, array x, array y)
-{
-    const array operands[2] = {x, y};
-    const bool on_floats =
-        (array_ok(x) && array_is_float(x.type)) || (array_ok(y) && array_is_float(y.type));
-    const array_function f = {.code = function, .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
-    return array_map(im, type, &f, 2, operands);
-}
-
 static bool of_two(importer *im, bool swapped)
 {
     const array x = array_in(im, 0), y = place_second(im, x, array_in(im, 1));
     return array_bind(im, 0,
-                      combine(im, array_result_type(im, 0), binary_function(im), swapped ? y : x,
-                              swapped ? x : y));
+                      array_binary(im, array_result_type(im, 0), binary_function(im),
+                                   swapped ? y : x, swapped ? x : y));
 }
 
 bool import_array_binary(importer *im)
@@ -81,7 +71,7 @@ static array combine_all(importer *im)
     const mona_type type = array_result_type(im, 0), inner = type == MONA_F16 ? MONA_F32 : type;
     array joined = array_in(im, 0);
     for (uint32_t i = 1; i < im->node->input_count; i++)
-        joined = combine(im, inner, binary_function(im), joined, array_in(im, i));
+        joined = array_binary(im, inner, binary_function(im), joined, array_in(im, i));
     return joined;
 }
 
@@ -103,11 +93,7 @@ bool import_array_mean(importer *im)
 bool import_array_where(importer *im)
 {
     const array operands[3] = {array_in(im, 0), array_in(im, 1), array_in(im, 2)};
-    const bool on_floats = (array_ok(operands[1]) && array_is_float(operands[1].type)) ||
-                           (array_ok(operands[2]) && array_is_float(operands[2].type));
-    const array_function f = {.code = MONA_FN_WHERE,
-                              .arithmetic = on_floats ? MONA_FLOAT : MONA_INT};
-    return array_bind(im, 0, array_map(im, array_result_type(im, 0), &f, 3, operands));
+    return array_bind(im, 0, array_apply(im, array_result_type(im, 0), MONA_FN_WHERE, 3, operands));
 }
 
 /* If the lower bound is above the upper one, the upper one counts. */
@@ -139,9 +125,8 @@ static array array_narrow(importer *im, element_type to, bool saturate, array x)
     };
     if (to == ELEMENT_FLOAT4E2M1) { /* it has no NaN */
         const array same = array_binary(im, MONA_U8, MONA_FN_EQUAL, x, x);
-        const array_function where = {.code = MONA_FN_WHERE, .arithmetic = MONA_FLOAT};
-        x = array_map(im, MONA_F32, &where, 3,
-                      (const array[3]){same, x, array_number(im, MONA_F32, 0)});
+        x = array_apply(im, MONA_F32, MONA_FN_WHERE, 3,
+                        (const array[3]){same, x, array_number(im, MONA_F32, 0)});
     }
     if (power) /* it has neither sign nor zero */
         x = array_unary(im, MONA_F32, MONA_FN_ABS, array_cast(im, MONA_F32, x));

@@ -3,7 +3,6 @@
  * weights are computed from the grid, and the samples gathered from all frames at once. */
 #include "formats/compiler/import/array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct grid {
@@ -28,14 +27,10 @@ static array coordinate(const grid *g, uint32_t k)
     if (!array_ok(all))
         return all;
     const size_t count = array_elements(3, all.dims);
-    uint32_t *places = malloc(count * sizeof *places);
-    if (!places)
-        return array_fail(g->im, "needs more memory than there is");
-    for (size_t i = 0; i < count; i++)
+    uint32_t *places = array_places(g->im, count);
+    for (size_t i = 0; places && i < count; i++)
         places[i] = (uint32_t)(2 * i + k + 1);
-    const array found = array_pick(g->im, all, 3, all.dims, places, 0);
-    free(places);
-    return array_cast(g->im, MONA_F32, found);
+    return array_cast(g->im, MONA_F32, array_pick(g->im, all, 3, all.dims, places, 0));
 }
 
 /* Between the edges, after as many reflections as that takes. */

@@ -21,14 +21,10 @@ static bool number_elements(tensor *numbers, const tensor *t)
 /* Output i has the elements of x with these numbers; 0 stands for the fill. */
 static bool bind_moved(importer *im, uint32_t i, array x, const tensor *moved, uint64_t fill)
 {
-    uint32_t *places = malloc((moved->count + 1) * sizeof *places);
-    if (!places)
-        return import_fail(im, "needs more memory than there is");
-    for (size_t k = 0; k < moved->count; k++)
+    uint32_t *places = array_places(im, moved->count);
+    for (size_t k = 0; places && k < moved->count; k++)
         places[k] = (uint32_t)((const int64_t *)moved->data)[k];
-    const bool ok = array_bind(im, i, array_pick(im, x, moved->rank, moved->dims, places, fill));
-    free(places);
-    return ok;
+    return array_bind(im, i, array_pick(im, x, moved->rank, moved->dims, places, fill));
 }
 
 /* The value of elements that come from nowhere: input 2 of Pad, as bytes of x's type. */
@@ -77,14 +73,13 @@ static bool run_reference(importer *im, const tensor *numbers, bool pad, tensor 
 static bool bind_constant(importer *im, uint32_t i, tensor *t)
 {
     const array one = array_number(im, array_result_type(im, i), tensor_number(t, 0));
-    const array_function copy = {.code = MONA_FN_COPY, .arithmetic = MONA_INT};
     array all = one;
     all.rank = t->rank;
     for (uint32_t k = 0; k < t->rank; k++) {
         all.dims[k] = t->dims[k];
         all.strides[k] = 0;
     }
-    return array_bind(im, i, array_map(im, one.type, &copy, 1, &all));
+    return array_bind(im, i, array_unary(im, one.type, MONA_FN_COPY, all));
 }
 
 /* The reference computes all results, whether they are needed or not. */

@@ -2,8 +2,6 @@
 /* Conversion between numbers and quantised arrays. */
 #include "formats/compiler/import/array.h"
 
-#include <stdlib.h>
-
 #include "formats/reference/quantize.h"
 
 /* A view that broadcasts to x of one number for all, one for each index of an axis, or one for each
@@ -21,14 +19,10 @@ static array spread_numbers(importer *im, const op_scales *s, array x, array num
     if (!s->blocked)
         return array_place(im, array_view(im, numbers, 1, &dim), x.rank, array_axis(im, x.rank, 1));
     const size_t elements = s->dims.before * s->dims.along * s->dims.after;
-    uint32_t *places = malloc(elements * sizeof *places);
-    if (!places)
-        return array_fail(im, "needs more memory than there is");
-    for (size_t i = 0; i < elements; i++)
+    uint32_t *places = array_places(im, elements);
+    for (size_t i = 0; places && i < elements; i++)
         places[i] = (uint32_t)op_scale_at(s, i) + 1;
-    const array out = array_pick(im, numbers, x.rank, x.dims, places, 0);
-    free(places);
-    return out;
+    return array_pick(im, numbers, x.rank, x.dims, places, 0);
 }
 
 /* Reads x, scale and zero point. Fails if an input is missing or does not fit. */
@@ -74,10 +68,10 @@ bool import_array_quantize(importer *im)
 
 bool import_array_dequantize(importer *im)
 {
-    const array_function dequantize = {.code = MONA_FN_DEQUANTIZE, .arithmetic = MONA_FLOAT};
     array operands[3];
     return read_operands(im, operands) &&
-           array_bind(im, 0, array_map(im, array_result_type(im, 0), &dequantize, 3, operands));
+           array_bind(im, 0,
+                      array_apply(im, array_result_type(im, 0), MONA_FN_DEQUANTIZE, 3, operands));
 }
 
 /* Quantises to uint8 by the range that spans the numbers and zero. */

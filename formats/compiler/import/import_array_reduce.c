@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Reductions, and operators built from them: softmax and normalisations. */
+/* Reductions and sorting, and operators built from them: softmax and normalisations. */
 #include "formats/compiler/import/array.h"
 
 /* ---- reductions --------------------------------------------------------------------------- */
@@ -41,6 +41,40 @@ bool import_array_global_pool(importer *im)
     return array_bind(im, 0,
                       array_reduce(im, array_result_type(im, 0), (mona_reduction)import_code(im), x,
                                    all_axes(x.rank) & ~3u));
+}
+
+/* ---- the largest or the smallest ------------------------------------------------------------ */
+
+/* values: the elements, else their indices. */
+static array sorted(importer *im, array x, uint32_t axis, const tensor *result, bool values)
+{
+    graph_array a = {.kind = MONA_OP_ARRAY_SORT,
+                     .sort = {.outer = 1,
+                              .extent = (uint32_t)x.dims[axis],
+                              .inner = 1,
+                              .count = (uint32_t)result->dims[axis],
+                              .arithmetic = array_is_float(x.type) ? MONA_FLOAT : MONA_INT,
+                              .ascending = !onnx_int(im->node, "largest", 1),
+                              .values = values}};
+    for (uint32_t i = 0; i < x.rank; i++)
+        *(i < axis ? &a.sort.outer : &a.sort.inner) *= i == axis ? 1 : (uint32_t)x.dims[i];
+    return array_add(im, values ? x.type : MONA_S64, x.rank, result->dims, &a, &x, 1);
+}
+
+bool import_array_top_k(importer *im)
+{
+    const array x = array_dense(im, array_in(im, 0));
+    if (!array_ok(x))
+        return false;
+    if (x.type == MONA_U64)
+        return import_fail(im, "sorts uint64, which is not supported");
+    for (uint32_t i = 0; i < 2; i++) {
+        const tensor *result = array_wants(im, i) ? array_result(im, i) : NULL;
+        if (array_wants(im, i) &&
+            (!result || !array_bind(im, i, sorted(im, x, array_axis(im, x.rank, -1), result, !i))))
+            return false;
+    }
+    return true;
 }
 
 /* ---- softmax ------------------------------------------------------------------------------ */
@@ -102,9 +136,8 @@ static array deviation(importer *im, array variance)
 static array scale_and_shift(importer *im, mona_type type, array centred, array factor,
                              const array *bias)
 {
-    static const array_function mul_add = {.code = MONA_FN_MUL_ADD, .arithmetic = MONA_FLOAT};
     const array operands[3] = {centred, factor, bias ? *bias : array_none};
-    return bias ? array_map(im, type, &mul_add, 3, operands)
+    return bias ? array_apply(im, type, MONA_FN_MUL_ADD, 3, operands)
                 : array_binary(im, type, MONA_FN_MUL, centred, factor);
 }
 

@@ -2,7 +2,6 @@
 /* Convolutions and pools of arrays over one to three dimensions, even with computed weights. */
 #include "formats/compiler/import/array.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* The axes of the window, of which the last `spatial_dims` are used. The outputs of pools are their
@@ -92,10 +91,10 @@ static array spread(importer *im, array x, const uint32_t *stride)
         dims[i] = (x.dims[i] - 1) * stride[i - 2] + 1;
     for (uint32_t i = 0; i < x.rank; i++)
         count = count <= TENSOR_MAX_COUNT ? count * (size_t)dims[i] : count;
-    uint32_t *places = count <= TENSOR_MAX_COUNT ? malloc(count * sizeof *places) : NULL;
-    if (!places)
+    if (count > TENSOR_MAX_COUNT)
         return array_fail(im, "spreads its input over too many elements, %zu", count);
-    for (size_t i = 0; i < count; i++) {
+    uint32_t *places = array_places(im, count);
+    for (size_t i = 0; places && i < count; i++) {
         size_t rest = i, place = 1, step = 1;
         for (uint32_t k = x.rank; k-- > 0; step *= (size_t)x.dims[k]) {
             const size_t at = rest % (size_t)dims[k], by = k < 2 ? 1 : stride[k - 2];
@@ -104,9 +103,7 @@ static array spread(importer *im, array x, const uint32_t *stride)
         }
         places[i] = (uint32_t)place;
     }
-    const array out = array_pick(im, x, x.rank, dims, places, 0);
-    free(places);
-    return out;
+    return array_pick(im, x, x.rank, dims, places, 0);
 }
 
 /* [inputs][each][kernel...] -> [groups * each][inputs / groups][kernel...], with the kernel
@@ -122,15 +119,11 @@ static array turn(importer *im, array w, int64_t groups)
     const array swapped = array_dense(im, array_permute(array_view(im, w, 4, grouped), order));
     if (!array_ok(swapped))
         return array_none;
-    uint32_t *places = malloc((size_t)(area * dims[0] * dims[1]) * sizeof *places);
-    if (!places)
-        return array_fail(im, "needs more memory than there is");
-    for (int64_t i = 0; i < area * dims[0] * dims[1]; i++)
-        places[i] = (uint32_t)(i - i % area + (area - 1 - i % area) + 1);
     const int64_t flat[2] = {dims[0] * dims[1], area};
-    const array turned = array_pick(im, swapped, 2, flat, places, 0);
-    free(places);
-    return array_view(im, turned, w.rank, dims);
+    uint32_t *places = array_places(im, array_elements(2, flat));
+    for (int64_t i = 0; places && i < area * dims[0] * dims[1]; i++)
+        places[i] = (uint32_t)(i - i % area + (area - 1 - i % area) + 1);
+    return array_view(im, array_pick(im, swapped, 2, flat, places, 0), w.rank, dims);
 }
 
 /* A convolution without strides: zeros are inserted between the elements of the input, the filter

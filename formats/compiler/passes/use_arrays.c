@@ -40,16 +40,13 @@ static array pick(importer *im, const graph_node *node)
     const graph_value from = im->g->values[node->inputs[0]], to = im->g->values[node->output];
     const int64_t dims[3] = {to.channels, to.height, to.width};
     const size_t count = (size_t)to.channels * to.height * to.width;
-    uint32_t *places = malloc(count * sizeof *places), *at = places;
-    if (!places)
-        return array_fail(im, "needs more memory than there is");
-    for (size_t c = 0; c < to.channels; c++)
+    uint32_t *places = array_places(im, count), *at = places;
+    for (size_t c = 0; places && c < to.channels; c++)
         for (size_t y = 0; y < to.height; y++)
             for (size_t x = 0; x < to.width; x++)
                 *at++ = (uint32_t)rearranged(node, &from, &to, c, y, x) + 1;
     const array source = array_of_map(im, node->inputs[0]);
     const array out = array_pick(im, source, 3, dims, places, 0);
-    free(places);
     /* The same numbers in the same order need a copy, which has its own dimensions. */
     return array_ok(out) && out.value == source.value ? array_copy(im, MONA_F16, out.value) : out;
 }
