@@ -43,10 +43,30 @@ for kind in hls concat sdp dash; do
     same "$kind, in a batch" "$? $(grep -c "names other files" "$tmp/log")" "1 1"
 done
 
-ffmpeg -v error -i "$tmp/a.y4m" -frames:v 1 "$up/p.png"
-mv "$up/p.png" "$up/p*.png"
-cp "$up/p*.png" "$up/p1.png"
-same "a picture whose name looks like a pattern is itself" "$("$mona" compare "$up/p*.png" "$up/p1.png" > "$tmp/log" 2>&1; echo $?)" 0
+ffmpeg -v error -i "$tmp/a.y4m" -frames:v 1 "$up/q.png" -vf negate -frames:v 1 "$up/p1.png"
+"$mona" enhance -y --quiet "$up/q.png" -o "$tmp/q.png"
+for as in 'p*.png' 'p%d.png'; do
+    cp "$up/q.png" "$up/$as"
+    "$mona" enhance -y --quiet "$up/$as" -o "$tmp/p.png"
+    succeeds "a picture named $as is itself" cmp "$tmp/q.png" "$tmp/p.png"
+done
+
+# One track of several that name each other.
+ffmpeg -v error -f lavfi -i testsrc2=s=256x120:r=25 -frames:v 2 -c:v dnxhd -profile:v dnxhr_lb -pix_fmt yuv422p -f mxf_opatom "$up/track"
+counted() { # NAME COMMAND...
+    name=$1
+    shift
+    rm -f "$tmp/out.mkv"
+    "$@" -o "$tmp/out.mkv"
+    same "$name is read as itself" "$? $(ffprobe -v error -count_packets -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 2"
+}
+for as in holiday.mp4 holiday.ts holiday.jpg holiday.m3u8 'holiday%d.mp4' 'holiday*.mp4'; do
+    cp "$up/track" "$up/$as"
+    counted "a track of MXF as $as" "$mona" enhance -y --quiet --stages sr "$up/$as"
+    rm "$up/$as"
+done
+counted "a track of MXF, live" "$mona" enhance -y --quiet --stages sr --live "$up/track"
+counted "a track of MXF, from standard input" "$mona" enhance -y --quiet --stages sr - < "$up/track"
 
 # ---- asked for ------------------------------------------------------------------------------------
 asked() { "$mona" enhance -y --quiet --stages sr --allow playlist "$@" -o "$tmp/out.mkv"; }
