@@ -60,7 +60,7 @@ static void add_modelled(advice_frame *f, const modelled_sample *s, unsigned op,
                  [ADVICE_VECTOR] = m->busy[AC_PIPE_V],
                  [ADVICE_SCALAR] = m->busy[AC_PIPE_S],
                  [ADVICE_MEMORY] = fmax(m->busy[AC_PIPE_MTE2], m->busy[AC_PIPE_MTE3])}};
-    if (mona_ops[s->model.ops[op].kind]->run->array)
+    if (modelled_is_estimate(s, op))
         memset(p->busy, 0, sizeof p->busy), p->busy[ADVICE_ARRAYS] = m->cycles;
     else
         p->small = info->macs && info->columns <= NARROW;

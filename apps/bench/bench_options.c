@@ -239,6 +239,8 @@ static const option options[] = {
      .help = "write what every pipe did, or every step of --pipeline or on --device ascend, for "
              "Perfetto or chrome://tracing",
      .written = true},
+    {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(kernels), "FOLDER", modelled,
+     .help = "folder of kernels of your own, as of mona compile, which the model calls"},
     {"--costs", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(costs), "FILE.json", modelled,
      .help = "constants of the model, by name, as first_light.sh measures them on a chip; those "
              "that are missing keep their values"},
@@ -283,6 +285,7 @@ static const option_rule rules[] = {
     {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
     {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS & ~BENCH_CAPACITY},
+    {"--kernels", .only = BENCH_MODEL310, .never = OTHER_JOBS},
     {"--json", .never = BENCH_REPORT},
     {"--html", .never = WITHOUT_FRAMES | BENCH_CAPACITY},
 };

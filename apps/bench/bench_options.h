@@ -17,7 +17,7 @@ typedef struct bench_arguments {
 #ifndef MONA_NO_VIDEO
     job job; /* first: the fields of the job's rows are of it */
 #endif
-    const char *model, *trace, *costs;
+    const char *model, *trace, *costs, *kernels;
     option_computing computing;
     const char *pipeline, *streams, *report;
     const char *warm_up, *old, *regression, *html;

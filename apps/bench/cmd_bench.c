@@ -14,7 +14,9 @@
 #include "apps/bench/report/bench_result.h"
 #include "apps/bench/bench_streams.h"
 #include "apps/cli/commands.h"
+#include "apps/compile/onnx_source.h"
 #include "apps/page/page.h"
+#include "formats/file.h"
 #include "pipeline/job/model_source.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/devices/peak.h"
@@ -68,14 +70,31 @@ static bool save_steps(const bench_request *b, const cJSON *result)
                 : cli_fail(0, "--trace: the chip does not tell when its steps begin and end"));
 }
 
+/* The command has programs of kernels, which the modelled chip runs, not their code. */
+static bool open_with_kernels(model_source *source, const bench_arguments *a)
+{
+    enum { MODEL_LIMIT = 1 << 30 };
+    format_error why = {0};
+    *source = (model_source){.model.name = a->model};
+    if (!kernels_read(a->kernels, &why))
+        return cli_fail(0, "--kernels: %s", why.text);
+    if (!file_map(a->model, "a .mona model", MODEL_LIMIT, &source->bytes, &source->size, &why))
+        return cli_fail(0, "%s", why.text);
+    const mona_status status = kernels_open(&source->model.model, source->bytes, source->size);
+    return !status || cli_fail(0, "%s: %s", a->model, mona_status_text(status));
+}
+
 static int run_model(const bench_request *b)
 {
     const char *name = b->arguments.model;
     const mona_size asked = b->arguments.computing.size;
     model_source source = {0};
     int status = EXIT_FAILED;
-    if (!options_model(&source, name))
+    if (!(b->arguments.kernels ? open_with_kernels(&source, &b->arguments)
+                               : options_model(&source, name))) {
+        model_source_close(&source);
         return status;
+    }
     const mona_model *model = &source.model.model;
     const mona_tensor_info input = mona_model_input(model, 0);
     const bench_model_job job = {name,

@@ -128,7 +128,9 @@ static bool prepare(mona_model *model, const char *name, const mona_config *conf
     session_binding_close(&bound);
     if (planned)
         return true;
-    if (program_add(model, size, bytes, &count, &why) && !mona_model_open(model, *bytes, count))
+    const mona_guard guard = {.kernels = model->kernels};
+    if (program_add(model, size, bytes, &count, &why) &&
+        !mona_model_open_guarded(model, *bytes, count, &guard))
         return true;
     return !cli_fail_of(&error);
 }

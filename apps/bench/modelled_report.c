@@ -54,12 +54,6 @@ static void print_findings(const modelled_sample *s)
     }
 }
 
-/* Operators without an AI Core program run on the chip's AI CPUs; their time is an estimate. */
-static bool is_estimate(const mona_file_op *op)
-{
-    return mona_ops[op->kind]->run->array;
-}
-
 static void print_times(const char *name, const modelled_sample *s, const modelled_sample *replay)
 {
     printable_print(stdout, "%s on an Ascend 310, modelled, %u core%s%s", name, s->cores,
@@ -102,7 +96,7 @@ static void print_operators(const modelled_sample *s)
                modelled_ms(s, op->cycles), op->busy[AC_PIPE_M] * percent,
                op->busy[AC_PIPE_MTE1] * percent, op->busy[AC_PIPE_V] * percent,
                op->busy[AC_PIPE_MTE3] * percent, op->busy[AC_PIPE_S] * percent,
-               is_estimate(&model->ops[o]) ? "AI CPUs, an estimate" : ac_pipe_name(longest));
+               modelled_is_estimate(s, o) ? "AI CPUs, an estimate" : ac_pipe_name(longest));
     }
 }
 
@@ -125,7 +119,7 @@ static cJSON *json_op(const modelled_sample *s, unsigned index)
     for (int p = 0; p < AC_PIPE_ALL; p++)
         cJSON_AddNumberToObject(busy, ac_pipe_name((ac_pipe)p), op->busy[p] / op->cycles);
     cJSON_AddStringToObject(row, "bound_by",
-                            is_estimate(file) ? "AI CPUs" : ac_pipe_name(busiest(op)));
+                            modelled_is_estimate(s, index) ? "AI CPUs" : ac_pipe_name(busiest(op)));
     return row;
 }
 

@@ -9,6 +9,7 @@
 #include "apps/bench/modelled_bench.h"
 #include "engine/model310/model310.h"
 #include "engine/model310/modelled.h"
+#include "engine/op/op.h"
 #include "mona.h"
 
 /* The activity of model310's pipes over time: recorded from a session, written as a trace. All of
@@ -49,6 +50,13 @@ typedef struct modelled_sample {
 static inline double modelled_ms(const modelled_sample *s, double cycles)
 {
     return cycles / s->costs.clock_mhz * 1e-3;
+}
+
+/* Operators on arrays run on the chip's AI CPUs, and their time is an estimate, but for kernels of
+ * an application that are programs of the vector unit. */
+static inline bool modelled_is_estimate(const modelled_sample *s, unsigned op)
+{
+    return mona_ops[s->model.ops[op].kind]->run->array && s->ops[op].busy[AC_PIPE_V] <= 0;
 }
 
 /* Fills *own and *replay, which hold the costs of model310, with a frame by a kernel of its own and

@@ -188,7 +188,7 @@ static void fill_number(const emitting *e, mona_kernel_value to, uint32_t number
 static void bring_entry(const emitting *e, const mona_kernel_step *s)
 {
     ac_core *core = e->t.core;
-    const ac_address to = value_at(e, s->to), spare = e->t.scratch;
+    const ac_address to = value_at(e, s->to), spare = e->t.bring.rows;
     const ac_address from = ac_read_at(core, e->call->input[s->a.index]) + (uint64_t)s->value * 4;
     ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE2, AC_EVENT0);
     ac_emit_copy(core, AC_GM_UB, spare, from, (ac_copy){.bursts = 1, .blocks = 1});

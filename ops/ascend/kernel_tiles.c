@@ -2,6 +2,7 @@
 #include "ops/ascend/kernel_tiles.h"
 
 #include "engine/array_format.h"
+#include "engine/libc.h"
 #include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
@@ -47,15 +48,19 @@ static void place(ac_address *at, kernel_plane *p)
     p->raw[1] = take(at, p->raw_bytes);
 }
 
+static ac_address later(ac_address a, ac_address b)
+{
+    return a > b ? a : b;
+}
+
 /* Lays UB out for the tile's size. */
 static bool lay_out(kernel_tiles *t)
 {
     const mona_kernel_program *program = t->program;
-    ac_address at = ac_at(AC_UB, 0);
+    const size_t value = (size_t)t->count * WIDE_BYTES;
+    ac_address at = ac_at(AC_UB, 0), second;
     t->uniform = take(&at, (size_t)(program->uniform + KERNEL_OWN) * AC_BLOCK);
-    t->full = take(&at, (size_t)program->full * t->count * WIDE_BYTES);
-    t->index = take(&at, t->places ? (size_t)t->count * WIDE_BYTES : 0);
-    t->spare = take(&at, t->places || t->gathers ? (size_t)t->count * WIDE_BYTES : 0);
+    t->index = take(&at, t->places ? value : 0);
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
         kernel_plane *p = &t->input[i];
         place(&at, p);
@@ -64,10 +69,17 @@ static bool lay_out(kernel_tiles *t)
         p->entries = take(&at, p->gathered ? 2 * (size_t)p->operand->elements * AC_BLOCK : 0);
     }
     place(&at, &t->output);
-    t->scratch = take(&at, t->scratch_bytes);
-    t->turned = take(&at, t->turned_bytes);
-    t->bytes = (uint32_t)ac_offset_of(at);
-    return ac_offset_of(at) <= ub_room(t->bound->target);
+    second = at;
+    t->bring.rows = take(&at, t->bring_bytes.rows);
+    t->bring.lanes = take(&at, t->bring_bytes.lanes);
+    t->bring.high = take(&at, t->bring_bytes.high);
+    t->bring.edges = take(&at, t->bring_bytes.edges);
+    t->full = take(&second, program->full * value);
+    t->spare = take(&second, t->places || t->gathers ? value : 0);
+    t->put_rows = take(&second, t->put_rows_bytes);
+    t->put_lanes = take(&second, t->put_lanes_bytes);
+    t->bytes = (uint32_t)ac_offset_of(later(at, second));
+    return ac_offset_of(later(at, second)) <= ub_room(t->bound->target);
 }
 
 /* ---- side by side --------------------------------------------------------------------------- */
@@ -82,8 +94,7 @@ static void size_side_by_side(kernel_tiles *t)
                             ? t->count * WIDE_BYTES
                             : 0;
     }
-    t->scratch_bytes = t->count * (uint32_t)sizeof(uint16_t);
-    t->turned_bytes = 0;
+    t->bring_bytes.rows = t->put_rows_bytes = t->count * (uint32_t)sizeof(uint16_t);
 }
 
 static bool choose_side_by_side(kernel_tiles *t)
@@ -127,20 +138,24 @@ static bool size_lanes(kernel_tiles *t)
     t->pitch = t->columns + 2 * t->around;
     t->width = GROUP * t->columns < t->grid_columns ? GROUP * t->columns : t->grid_columns;
     t->count = (t->rows * t->pitch - 2 * t->around) * GROUP;
-    t->scratch_bytes = t->turned_bytes = 0;
-    for (uint32_t i = 0; i <= t->kernel->inputs; i++) {
-        const bool output = i == t->kernel->inputs;
-        kernel_plane *p = output ? &t->output : &t->input[i];
+    memset(&t->bring_bytes, 0, sizeof t->bring_bytes);
+    for (uint32_t i = 0; i < t->kernel->inputs; i++) {
+        kernel_plane *p = &t->input[i];
         if (!planes_of(p))
             continue;
-        ok = ok && size_plane(t, p, output);
-        /* Bytes as fp16; segments may reach beyond the last row. Then words of one byte each. */
-        const uint32_t halves =
-            2 * (p->raw_plane + GROUP * t->columns * p->cell_bytes + 2 * HALO_BYTES);
-        t->scratch_bytes = larger(t->scratch_bytes, larger(halves, p->wide_plane));
-        t->turned_bytes = larger(t->turned_bytes, p->rows * (output ? 1 : p->operand->cell_rows) *
-                                                      t->pitch * p->cell_bytes * AC_BLOCK);
+        ok = ok && size_plane(t, p, false);
+        /* Segments may reach beyond the last row. */
+        const uint32_t beyond = GROUP * t->columns * p->cell_bytes + 2 * HALO_BYTES;
+        t->bring_bytes.rows = larger(t->bring_bytes.rows, 2 * (p->raw_plane + beyond));
+        t->bring_bytes.lanes =
+            larger(t->bring_bytes.lanes, p->rows * t->pitch * p->cell_bytes * AC_BLOCK);
+        t->bring_bytes.edges = larger(t->bring_bytes.edges, p->rows * AC_BLOCK);
+        if (!is_byte(p->operand->type))
+            t->bring_bytes.high = larger(t->bring_bytes.high, p->wide_plane);
     }
+    ok = ok && size_plane(t, &t->output, true);
+    t->put_rows_bytes = 2 * t->rows * t->output.raw_row;
+    t->put_lanes_bytes = t->rows * t->pitch * t->output.cell_bytes * AC_BLOCK;
     return ok && lay_out(t);
 }
 
@@ -363,7 +378,7 @@ static void turn_rows(const kernel_tiles *t, const kernel_plane *p, uint32_t ins
     const uint32_t halo = o->around_columns ? HALO_BYTES : 0;
     turned_side from = {.row = o->cell_rows * p->raw_row * 2, .group = AC_BLOCK}, beside = from;
     turned_side dst = {.row = t->pitch * p->cell_bytes * AC_BLOCK, .group = GROUP * AC_BLOCK};
-    const ac_address row = t->scratch + 2 * ((uint64_t)inside * p->raw_row + halo);
+    const ac_address row = t->bring.rows + 2 * ((uint64_t)inside * p->raw_row + halo);
     for (uint32_t k = 0; k < AC_FRACTAL; k++) {
         from.at[k] = row + 2 * (uint64_t)k * segment;
         beside.at[k] = from.at[k] - AC_BLOCK;
@@ -381,21 +396,19 @@ static void turn_rows(const kernel_tiles *t, const kernel_plane *p, uint32_t ins
     barrier(t);
 }
 
-/* One block of every row: dst = a op b. b: a mask, or AC_NOWHERE for a itself. */
-static void in_rows(const kernel_tiles *t, const kernel_plane *p, ac_vec2 op, ac_address dst,
-                    ac_address a, ac_address b, uint8_t lanes)
+/* One block of every row: dst = a op b, each with blocks from row to row. */
+static void in_rows(const kernel_tiles *t, ac_vec2 op, mona_steps dst, mona_steps a, mona_steps b,
+                    uint32_t rows, uint8_t lanes)
 {
-    const uint8_t step = (uint8_t)(t->pitch * p->cell_bytes);
-    const bool mask = b >= t->uniform && b < t->full;
-    const ac_vector v = {.repeat = (uint8_t)p->rows,
+    const ac_vector v = {.repeat = (uint8_t)rows,
                          .lanes = lanes,
                          .dst_block = 1,
                          .a_block = 1,
                          .b_block = 1,
-                         .dst_repeat = step,
-                         .a_repeat = step,
-                         .b_repeat = mask ? 0 : step};
-    ac_emit_vec2(t->core, op, dst, a, b, v);
+                         .dst_repeat = (uint8_t)dst.step,
+                         .a_repeat = (uint8_t)a.step,
+                         .b_repeat = (uint8_t)b.step};
+    ac_emit_vec2(t->core, op, dst.at, a.at, b.at, v);
     barrier(t);
 }
 
@@ -405,21 +418,24 @@ static void repeat_edges(const kernel_tiles *t, const kernel_tile *tile, const k
 {
     const uint32_t around = p->operand->around_columns, last = (t->width - 1) / t->columns;
     const uint32_t end = t->around + t->width - last * t->columns; /* behind the last cell */
+    const ptrdiff_t step = (ptrdiff_t)t->pitch * p->cell_bytes;
+    const mona_steps spare = {t->bring.edges, 1}, edge = {kernel_own(t, KERNEL_EDGE), 0},
+                     others = {kernel_own(t, KERNEL_NO_EDGE), 0};
     for (uint32_t i = 0; i < around * p->cell_bytes; i++) {
-        const uint32_t cell = i / p->cell_bytes, byte = i % p->cell_bytes;
-        if (!tile->column) {
-            const ac_address first = to + ((uint64_t)t->around * p->cell_bytes + byte) * AC_BLOCK;
-            in_rows(t, p, AC_VOR, first - (uint64_t)(cell + 1) * p->cell_bytes * AC_BLOCK, first,
-                    first, 1);
-        }
-        if (tile->column + t->width == t->grid_columns) {
-            const ac_address from = to + ((uint64_t)(end - 1) * p->cell_bytes + byte) * AC_BLOCK;
-            const ac_address dst = from + (uint64_t)(cell + 1) * p->cell_bytes * AC_BLOCK;
-            const ac_address spare = t->scratch;
-            in_rows(t, p, AC_VAND, spare, from, kernel_own(t, KERNEL_EDGE), AC_FRACTAL);
-            in_rows(t, p, AC_VAND, dst, dst, kernel_own(t, KERNEL_NO_EDGE), AC_FRACTAL);
-            in_rows(t, p, AC_VOR, dst, dst, spare, AC_FRACTAL);
-        }
+        const uint32_t byte = i % p->cell_bytes;
+        const uint64_t away = ((uint64_t)(i / p->cell_bytes) + 1) * p->cell_bytes * AC_BLOCK;
+        const mona_steps first = {to + ((uint64_t)t->around * p->cell_bytes + byte) * AC_BLOCK,
+                                  step};
+        const mona_steps final = {to + ((uint64_t)(end - 1) * p->cell_bytes + byte) * AC_BLOCK,
+                                  step};
+        const mona_steps before = {first.at - away, step}, behind = {final.at + away, step};
+        if (!tile->column)
+            in_rows(t, AC_VOR, before, first, first, p->rows, 1);
+        if (tile->column + t->width < t->grid_columns)
+            continue;
+        in_rows(t, AC_VAND, spare, final, edge, p->rows, AC_FRACTAL);
+        in_rows(t, AC_VAND, behind, behind, others, p->rows, AC_FRACTAL);
+        in_rows(t, AC_VOR, behind, behind, spare, p->rows, AC_FRACTAL);
     }
 }
 
@@ -432,12 +448,12 @@ static void widen_sample(const kernel_tiles *t, const kernel_plane *p, ac_addres
     barrier(t);
     if (is_byte(p->operand->type))
         return;
-    convert(t, AC_F16_F32, t->scratch, from + AC_BLOCK, count, p->cell_bytes);
+    convert(t, AC_F16_F32, t->bring.high, from + AC_BLOCK, count, p->cell_bytes);
     barrier(t);
-    vec2_all(t->core, AC_VMUL_F32, t->scratch, t->scratch, kernel_own(t, KERNEL_256), count,
+    vec2_all(t->core, AC_VMUL_F32, t->bring.high, t->bring.high, kernel_own(t, KERNEL_256), count,
              b_again);
     barrier(t);
-    vec2_all(t->core, AC_VADD_F32, to, to, t->scratch, count, side_by_side);
+    vec2_all(t->core, AC_VADD_F32, to, to, t->bring.high, count, side_by_side);
     barrier(t);
 }
 
@@ -445,21 +461,19 @@ static void widen_plane(const kernel_tiles *t, const kernel_tile *tile, const ke
                         uint32_t plane)
 {
     const mona_kernel_operand *o = p->operand;
-    const uint32_t row_bytes = p->rows * t->pitch * p->cell_bytes * AC_BLOCK;
     const uint32_t size = (uint32_t)mona_type_size(o->type);
-    vconv_all(t->core, o->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, t->scratch,
+    vconv_all(t->core, o->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, t->bring.rows,
               p->raw[tile->parity] + (uint64_t)plane * p->raw_plane, p->raw_plane);
     barrier(t);
-    for (uint32_t y = 0; y < o->cell_rows; y++)
-        turn_rows(t, p, y, t->turned + (uint64_t)y * row_bytes);
-    for (uint32_t y = 0; y < o->cell_rows; y++)
-        repeat_edges(t, tile, p, t->turned + (uint64_t)y * row_bytes);
-    for (uint32_t y = 0; y < o->cell_rows; y++)
+    for (uint32_t y = 0; y < o->cell_rows; y++) {
+        turn_rows(t, p, y, t->bring.lanes);
+        repeat_edges(t, tile, p, t->bring.lanes);
         for (uint32_t x = 0; x < o->cell_columns; x++) {
             const uint32_t sample = (plane * o->cell_rows + y) * o->cell_columns + x;
             widen_sample(t, p, p->wide + (uint64_t)sample * p->wide_plane,
-                         t->turned + (uint64_t)y * row_bytes + (uint64_t)x * size * AC_BLOCK);
+                         t->bring.lanes + (uint64_t)x * size * AC_BLOCK);
         }
+    }
 }
 
 void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
@@ -470,10 +484,11 @@ void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
             if (t->lanes)
                 widen_plane(t, tile, p, plane);
             else if (p->wide_plane) {
-                vconv_all(t->core, p->operand->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, t->scratch,
-                          p->raw[tile->parity] + (uint64_t)plane * p->raw_plane, t->count);
+                vconv_all(t->core, p->operand->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16,
+                          t->bring.rows, p->raw[tile->parity] + (uint64_t)plane * p->raw_plane,
+                          t->count);
                 barrier(t);
-                convert(t, AC_F16_F32, p->wide + (uint64_t)plane * p->wide_plane, t->scratch,
+                convert(t, AC_F16_F32, p->wide + (uint64_t)plane * p->wide_plane, t->bring.rows,
                         t->count, 1);
                 barrier(t);
             }
@@ -512,15 +527,15 @@ static void put_row(const kernel_tiles *t, const kernel_tile *tile, uint32_t pla
     turned_side from = {.row = t->pitch * p->cell_bytes * AC_BLOCK, .group = GROUP * AC_BLOCK};
     turned_side to = {.row = p->raw_row * 2, .group = AC_BLOCK};
     for (uint32_t k = 0; k < AC_FRACTAL; k++) {
-        from.at[k] = t->turned + ((uint64_t)t->around * p->cell_bytes + k) * AC_BLOCK;
-        to.at[k] = t->scratch + 2 * (uint64_t)k * segment;
+        from.at[k] = t->put_lanes + ((uint64_t)t->around * p->cell_bytes + k) * AC_BLOCK;
+        to.at[k] = t->put_rows + 2 * (uint64_t)k * segment;
     }
     turn(t, &to, &from, t->rows, segment / GROUP);
     barrier(t);
     vconv_all(t->core, narrowing(p->operand->type),
               p->raw[tile->parity] +
                   ((uint64_t)plane * p->operand->cell_rows + row) * t->rows * p->raw_row,
-              t->scratch, t->rows * p->raw_row);
+              t->put_rows, t->rows * p->raw_row);
     barrier(t);
 }
 
@@ -532,7 +547,7 @@ void mona_kernel_put(const kernel_tiles *t, const kernel_tile *tile, const mona_
     const ac_address raw = p->raw[tile->parity] + (uint64_t)s->plane * p->raw_plane;
     if (t->lanes) {
         convert(t, AC_F32_F16,
-                t->turned +
+                t->put_lanes +
                     ((uint64_t)t->around * o->cell_columns + (uint64_t)s->column) * AC_BLOCK,
                 from, t->count, o->cell_columns);
         barrier(t);
@@ -541,9 +556,9 @@ void mona_kernel_put(const kernel_tiles *t, const kernel_tile *tile, const mona_
         return;
     }
     if (is_byte(o->type)) {
-        convert(t, AC_F32_F16, t->scratch, from, t->count, 1);
+        convert(t, AC_F32_F16, t->put_rows, from, t->count, 1);
         barrier(t);
-        vconv_all(t->core, narrowing(o->type), raw, t->scratch, t->count);
+        vconv_all(t->core, narrowing(o->type), raw, t->put_rows, t->count);
     } else
         vec2_all(t->core, AC_VMAX_S32, raw, from, from, t->count, side_by_side);
     barrier(t);

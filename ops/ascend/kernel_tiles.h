@@ -38,9 +38,19 @@ typedef struct kernel_tiles {
     uint32_t rows, columns, width, around, pitch;
     uint32_t count; /* elements of a value */
     kernel_plane input[MONA_KERNEL_OPERANDS], output;
-    uint32_t scratch_bytes, turned_bytes, bytes;
-    /* index: each element's in a tile. spare: another value of all cells. */
-    ac_address uniform, full, index, spare, scratch, turned;
+    uint32_t bytes; /* of UB */
+    /* index: each element's in a tile. */
+    ac_address uniform, index;
+    /* While samples are widened: halves in rows; in lanes; upper bytes as f32; edges. */
+    struct {
+        uint32_t rows, lanes, high, edges;
+    } bring_bytes;
+    struct {
+        ac_address rows, lanes, high, edges;
+    } bring;
+    /* Then, in the same memory: values of all cells, and another one; results in lanes and in rows. */
+    uint32_t put_rows_bytes, put_lanes_bytes;
+    ac_address full, spare, put_rows, put_lanes;
 } kernel_tiles;
 
 /* The tile that begins at a row and a column of the grid; side by side, at an element. */

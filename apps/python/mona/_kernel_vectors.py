@@ -5,10 +5,11 @@ A value is 32 bits a cell: an f32 number, an integer that an f32 number holds ('
 s32 number ('i'). What is the same in all cells is computed once. The unit has no shifts, comparisons or divisions:
 what is composed here has the same bits, and what cannot be is refused."""
 import struct
+from collections import Counter
 
 import numpy as np
 
-from ._kernel_graph import RANGES, range_of
+from ._kernel_graph import RANGES, exact, range_of
 
 _EXACT = 2 ** 24  # up to here an f32 number holds every integer
 _NEAR = 2 ** 22   # and up to here one plus MAGIC, in its lowest bits
@@ -63,9 +64,10 @@ class Vectors:
         if o.type not in ('u8', 's8', 's32', 'f32'):
             raise NoProgram(f'{name}: rows of {o.type} as results')
         stored = kernel.stored[name]
-        self._spans = {}
+        self._spans, self._used = {}, Counter()
         for n in stored.values():
             self._find_spans(n)
+            self._used.update(self._whole_sum(o, n)[1])
         for at in o.samples():
             self._emit('store', *at, self._result(o, stored[at]))
         self._reuse()
@@ -264,6 +266,60 @@ class Vectors:
             raise NoProgram('s32(...) of a float of unknown size; clamp it first')
         return self._near(self._of(n.args[0]))
 
+    # ---- sums
+
+    def _linear(self, n, times=1):
+        """An integer as a sum: of terms, each by how often it counts, and a constant."""
+        terms, rest, waiting = Counter(), 0, [(n, times)]
+        while waiting:
+            n, times = waiting.pop()
+            by = 1 << n.value if n.op == 'shl' else n.args[1].value if n.op == 'mul' and n.args[1].op == 'const' else None
+            if n.op == 'const':
+                rest += times * n.value
+            elif not exact(n):
+                terms[n] += times
+            elif n.op in ('add', 'sub'):
+                waiting += [(n.args[0], times), (n.args[1], times if n.op == 'add' else -times)]
+            elif by is not None:
+                waiting.append((n.args[0], times * by))
+            else:
+                terms[n] += times
+        return {t: c for t, c in terms.items() if c}, rest
+
+    def _whole_sum(self, o, n):
+        """What is stored as a sum / 2^by, rounded down, with the others added before: by, terms and constant. by 0: it is not
+        one."""
+        terms, rest = self._linear(self._unbounded(o, n)) if n.type == 's32' else ({}, 0)
+        shifts = [t for t in terms if t.op == 'shr' and terms[t] == 1]
+        if len(shifts) != 1 or not shifts[0].value or any(t.op == 'shr' for t in terms if t is not shifts[0]):
+            return 0, {}, 0
+        by = shifts[0].value
+        inner, more = self._linear(shifts[0].args[0])
+        for t, c in terms.items():
+            if t is not shifts[0]:
+                inner[t] = inner.get(t, 0) + (c << by)
+        return by, {t: c for t, c in inner.items() if c}, more + (rest << by)
+
+    def _rounded_sum(self, o, n):
+        """That, rounded; where sums are not exact the result is beyond what is stored. None: other sums are not, either."""
+        by, terms, rest = self._whole_sum(o, n)
+        rest = rest - 2 ** (by - 1) + 0.5
+        order = sorted(terms, key=lambda t: -self._used[t]) # sums of what others need, too, come first
+        if not by or by > 14 or not all(self._within(t, _EXACT) for t in order):
+            return None
+        low, high, bounds = rest, rest, []
+        for t in order:
+            part = sorted(terms[t] * x for x in self._spans[t])
+            low, high = low + part[0], high + part[1]
+            bounds.append(max(abs(low), abs(high), *(abs(x) / 2 for x in part)))
+        if not bounds or bounds[-1] > 2 ** 30 or any(b > _EXACT / 2 for b in bounds[:-1]):
+            return None
+        total, scale = None, 2.0 ** -by
+        for t in order:
+            term = self._do('mul', self._of(t, 'f'), self._real(terms[t] * scale))
+            total = self._do('add', term, self._real(rest * scale) if total is None else total)
+        return self._near(total)
+
     # ---- floats
 
     def _float(self, n):
@@ -402,15 +458,37 @@ class Vectors:
     def _without(n, op, bound):
         return n.args[0] if n.op == op and n.args[1].op == 'const' and n.args[1].value == bound else n
 
+    def _unbounded(self, o, n):
+        low, high = RANGES[o.type]
+        return self._without(self._without(n, 'min', high), 'max', low)
+
+    def _scaled(self, n):
+        """A product of an integer that is a multiple of 2, 4, ... with what is the same everywhere, of which that becomes a
+        part. Only where the latter is not finite the results are others: NaN for 0, which are stored as the same."""
+        if n.op == 'mul' and n.args[0].op == 'to_f32':
+            whole, other = n.args[0].args[0], n.args[1]
+            factor = 1
+            while whole.op in ('mul', 'shl') and (whole.op == 'shl' or (whole.args[1].op == 'const' and whole.args[1].value in (2, 4, 8))) \
+                    and exact(whole):
+                factor *= 1 << whole.value if whole.op == 'shl' else whole.args[1].value
+                whole = whole.args[0]
+            value = self._of(other)
+            if factor > 1 and value[0] == 'u' and self._within(whole, _EXACT):
+                return self._do('mul', self._of(whole, 'f'), self._do('mul', value, self._real(float(factor))))
+        return self._of(n)
+
     def _byte(self, o, n):
         """Where the store saturates, min and max are not needed. It takes f32 numbers that are whole or beyond the type's."""
         low, high = RANGES[o.type]
-        x = self._without(self._without(n, 'min', high), 'max', low)
+        x = self._unbounded(o, n)
+        total = self._rounded_sum(o, n)
+        if total:
+            return total
         if x.op == 'to_s32':
             y = self._without(self._without(x.args[0], 'min', high), 'max', low)
             if y.op == 'select' and y.args[0].op == 'eq' and y.args[0].args == (y.args[1], y.args[1]):
                 y = y.args[1]
-            return self._near(self._of(y))
+            return self._near(self._scaled(y))
         if x.op == 'shr': # saturated before it is shifted, where what is shifted is large
             y, by = self._of(x.args[0], 'f'), x.value
             least, most = self._spans[x.args[0]]

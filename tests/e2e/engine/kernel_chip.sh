@@ -39,6 +39,13 @@ chip random $randoms > "$tmp/log"
 nothing "so have random kernels" "$(grep -v ': equal, ' "$tmp/log")"
 same "in runs" "$(grep -c ': equal, ' "$tmp/log")" $randoms
 
+
+# The command has a kernel's program, not its code.
+chip 24x64 -- "$tmp/double.py" > "$tmp/log"
+"$mona" bench "$tmp/net.mona" --device model310 --kernels "$tmp/Double" > "$tmp/log" 2>&1
+at_least "mona bench tells its time and which pipe bounds it" "$(grep -cE '^  Double .* (V|S|MTE[23])$' "$tmp/log")" 1
+fails "without kernels" "calls the kernel com.example::Double" "$mona" bench "$tmp/net.mona" --device model310
+
 if full; then
     chip 540x960 -- apps/examples/kernels/demosaic.py apps/examples/kernels/nv12.py > "$tmp/log"
     nothing "and of frames of 1920x1080" "$(grep -v ': equal, ' "$tmp/log")"
