@@ -137,12 +137,12 @@ static void place_step(const emitting *e, const mona_kernel_step *s)
 
 /* ---- entries of tables ---------------------------------------------------------------------- */
 
-/* With d(k) = t(k) - t(k - 1), entry i of a table t of n is t(0) + the sum of d(k) for k from 1 to i.
- * Which k these are max(i, k - 1) - max(i, k) + 1 tells, for it is 1 for them and 0 for others:
+/* With d(k) = t(k) - t(k - 1), entry i of a table t of n is t(0) + the sum of d(k) for k from 1 to
+ * i. Which k these are max(i, k - 1) - max(i, k) + 1 tells: it is 1 for them and 0 for others.
  *
  *   t(i) = t(n - 1) - d(n - 1) (n - 1) + d(1) i + the sum of (d(k + 1) - d(k)) max(i, k)
  *
- * for k from 1 to n - 2. Bits are added as integers that wrap, so that the sum has those of t(i). */
+ * for k from 1 to n - 2. Bits are added as integers that wrap, so the sum has those of t(i). */
 static void gather_step(const emitting *e, const mona_kernel_step *s)
 {
     const kernel_tiles *t = &e->t;

@@ -48,7 +48,7 @@ typedef struct kernel_tiles {
     struct {
         ac_address rows, lanes, high, edges;
     } bring;
-    /* Then, in the same memory: values of all cells, and another one; results in lanes and in rows. */
+    /* Then, in the same memory: values of all cells, and another one; results in lanes, in rows. */
     uint32_t put_rows_bytes, put_lanes_bytes;
     ac_address full, spare, put_rows, put_lanes;
 } kernel_tiles;
