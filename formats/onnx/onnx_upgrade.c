@@ -150,47 +150,48 @@ static bool upgrade_batch_norm(const upgrade *u)
     return true;
 }
 
+static const struct {
+    const char *op_type;
+    int64_t before; /* the operator set that introduced the current form */
+    bool (*function)(const upgrade *);
+} rules[] = {
+    {"Add", 7, upgrade_broadcast},
+    {"And", 7, upgrade_broadcast},
+    {"BatchNormalization", 9, upgrade_batch_norm},
+    {"Clip", 11, upgrade_clip},
+    {"Div", 7, upgrade_broadcast},
+    {"Equal", 7, upgrade_broadcast},
+    {"Greater", 7, upgrade_broadcast},
+    {"Less", 7, upgrade_broadcast},
+    {"LogSoftmax", 13, upgrade_softmax},
+    {"Mul", 7, upgrade_broadcast},
+    {"Or", 7, upgrade_broadcast},
+    {"PRelu", 7, upgrade_prelu},
+    {"Pad", 11, upgrade_pad},
+    {"Pow", 7, upgrade_broadcast},
+    {"ReduceL1", 18, upgrade_axes},
+    {"ReduceL2", 18, upgrade_axes},
+    {"ReduceLogSum", 18, upgrade_axes},
+    {"ReduceLogSumExp", 18, upgrade_axes},
+    {"ReduceMax", 18, upgrade_axes},
+    {"ReduceMean", 18, upgrade_axes},
+    {"ReduceMin", 18, upgrade_axes},
+    {"ReduceProd", 18, upgrade_axes},
+    {"ReduceSum", 13, upgrade_axes},
+    {"ReduceSumSquare", 18, upgrade_axes},
+    {"Resize", 11, upgrade_resize},
+    {"Slice", 10, upgrade_slice},
+    {"Softmax", 13, upgrade_softmax},
+    {"Split", 13, upgrade_split},
+    {"Squeeze", 13, upgrade_axes},
+    {"Sub", 7, upgrade_broadcast},
+    {"Unsqueeze", 13, upgrade_axes},
+    {"Upsample", ONNX_OPSET_MAX + 1, upgrade_resize},
+    {"Xor", 7, upgrade_broadcast},
+};
+
 bool onnx_upgrade(onnx_graph *g, onnx_node *node, format_error *error)
 {
-    static const struct {
-        const char *op_type;
-        int64_t before; /* the operator set that introduced the current form */
-        bool (*function)(const upgrade *);
-    } rules[] = {
-        {"Add", 7, upgrade_broadcast},
-        {"And", 7, upgrade_broadcast},
-        {"BatchNormalization", 9, upgrade_batch_norm},
-        {"Clip", 11, upgrade_clip},
-        {"Div", 7, upgrade_broadcast},
-        {"Equal", 7, upgrade_broadcast},
-        {"Greater", 7, upgrade_broadcast},
-        {"Less", 7, upgrade_broadcast},
-        {"LogSoftmax", 13, upgrade_softmax},
-        {"Mul", 7, upgrade_broadcast},
-        {"Or", 7, upgrade_broadcast},
-        {"PRelu", 7, upgrade_prelu},
-        {"Pad", 11, upgrade_pad},
-        {"Pow", 7, upgrade_broadcast},
-        {"ReduceL1", 18, upgrade_axes},
-        {"ReduceL2", 18, upgrade_axes},
-        {"ReduceLogSum", 18, upgrade_axes},
-        {"ReduceLogSumExp", 18, upgrade_axes},
-        {"ReduceMax", 18, upgrade_axes},
-        {"ReduceMean", 18, upgrade_axes},
-        {"ReduceMin", 18, upgrade_axes},
-        {"ReduceProd", 18, upgrade_axes},
-        {"ReduceSum", 13, upgrade_axes},
-        {"ReduceSumSquare", 18, upgrade_axes},
-        {"Resize", 11, upgrade_resize},
-        {"Slice", 10, upgrade_slice},
-        {"Softmax", 13, upgrade_softmax},
-        {"Split", 13, upgrade_split},
-        {"Squeeze", 13, upgrade_axes},
-        {"Sub", 7, upgrade_broadcast},
-        {"Unsqueeze", 13, upgrade_axes},
-        {"Upsample", ONNX_OPSET_MAX + 1, upgrade_resize},
-        {"Xor", 7, upgrade_broadcast},
-    };
     const upgrade u = {g, node, error};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (!strcmp(rules[i].op_type, node->op_type) && g->opset < rules[i].before)

@@ -296,6 +296,56 @@ static bool find_film(input *in, const input_settings *s, pipeline_error *error)
     return true;
 }
 
+/* coded: the format of its pixels before planes were chosen. */
+static fields fields_of(const input *in, int coded)
+{
+    const input_settings *s = &in->settings;
+    return (fields){.path = in->path,
+                    .notes = in->notes,
+                    .time_base = in->video->time_base,
+                    /* Dithered screen recordings look like combing. */
+                    .possible =
+                        !s->low_latency && (in->from.kind->separate || !picture_is_rgb(coded)),
+                    .wanted = s->deinterlace,
+                    .mode = s->fields,
+                    .may_be_film = is_rate_of_film(in)};
+}
+
+static void leave_out_sound(const input *in)
+{
+    for (unsigned i = 0; i < in->format->nb_streams; i++)
+        if (in->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
+            in->format->streams[i]->discard = AVDISCARD_ALL;
+}
+
+/* The decoder, and what it says of the film, where libav reads packets. */
+static bool open_packets(input *in, const input_settings *s, pipeline_error *error)
+{
+    in->packet = av_packet_alloc();
+    if (!in->packet)
+        return pipeline_fail(error, "out of memory");
+    if (!find_video(in, error))
+        return false;
+    if (s->no_audio)
+        leave_out_sound(in);
+    const int coded = in->video->codecpar->format;
+    if ((!s->as_decoded &&
+         (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
+        !open_decoder(in, s, coded, error) || !open_chip(in, s->notes, error))
+        return false;
+    if (!s->as_decoded && !choose_turn(in, s, error))
+        return false;
+    in->fields = fields_of(in, coded);
+    if (!timestamp_joins_open(&in->times, in->format))
+        return pipeline_fail(error, "out of memory");
+    cut(in, s);
+    if (s->fields == FIELDS_FILM && !s->as_decoded && !find_film(in, s, error))
+        return false;
+    /* Messages from probing the file are not damage. */
+    av_log_errors_listen();
+    return true;
+}
+
 bool input_open(input *in, const input_settings *s, pipeline_error *error)
 {
     static const pipeline_notes nowhere;
@@ -318,38 +368,7 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
         in->video = in->format->streams[0];
         return true;
     }
-    in->packet = av_packet_alloc();
-    if (!in->packet)
-        return pipeline_fail(error, "out of memory");
-    if (!find_video(in, error))
-        return false;
-    for (unsigned i = 0; s->no_audio && i < in->format->nb_streams; i++)
-        if (in->format->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_AUDIO)
-            in->format->streams[i]->discard = AVDISCARD_ALL;
-    const int coded = in->video->codecpar->format;
-    if ((!s->as_decoded &&
-         (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
-        !open_decoder(in, s, coded, error) || !open_chip(in, s->notes, error))
-        return false;
-    if (!s->as_decoded && !choose_turn(in, s, error))
-        return false;
-    in->fields =
-        (fields){.path = in->path,
-                 .notes = in->notes,
-                 .time_base = in->video->time_base,
-                 /* Dithered screen recordings look like combing. */
-                 .possible = !s->low_latency && (in->from.kind->separate || !picture_is_rgb(coded)),
-                 .wanted = s->deinterlace,
-                 .mode = s->fields,
-                 .may_be_film = is_rate_of_film(in)};
-    if (!timestamp_joins_open(&in->times, in->format))
-        return pipeline_fail(error, "out of memory");
-    cut(in, s);
-    if (s->fields == FIELDS_FILM && !s->as_decoded && !find_film(in, s, error))
-        return false;
-    /* Messages from probing the file are not damage. */
-    av_log_errors_listen();
-    return true;
+    return open_packets(in, s, error);
 }
 
 /* ---- entering ------------------------------------------------------------------------------- */
