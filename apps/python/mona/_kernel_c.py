@@ -4,9 +4,9 @@ import re
 
 import numpy as np
 
-from ._kernel_graph import exact
+from ._kernel_graph import FLOATS, exact
 
-C_TYPES = {'u8': 'uint8_t', 's8': 'int8_t', 'u16': 'uint16_t', 's16': 'int16_t', 's32': 'int32_t', 'f32': 'float'}
+C_TYPES = {'u8': 'uint8_t', 's8': 'int8_t', 'u16': 'uint16_t', 's16': 'int16_t', 's32': 'int32_t', 'f16': 'uint16_t', 'f32': 'float'}
 
 _TOP = '''// Written by mona.kernel from %s; changes belong there.
 #include <float.h>
@@ -101,6 +101,37 @@ static inline int32_t to_s32(float x)
     return x >= 0x1p31f ? INT32_MAX : (int32_t)(((uint32_t)upper << 16) + (uint32_t)lower);
 }
 ''',
+    'from_f16': '''
+static inline float from_f16(uint16_t half)
+{
+    const uint32_t bits = (uint32_t)(half & 0x7fff) << 13, exponent = bits & 0x0f800000;
+    union {
+        uint32_t bits;
+        float number;
+    } x = {bits + 0x38000000}, tiny = {bits + 0x38800000}; /* exponents of f32; 2^-14 more, which is no denormal number */
+    tiny.number -= 0x1p-14f;
+    x.bits = exponent ? exponent == 0x0f800000 ? bits + 0x70000000 : x.bits : tiny.bits;
+    x.bits |= (uint32_t)(half & 0x8000) << 16;
+    return x.number;
+}
+''',
+    'to_f16': '''
+/* Rounds half to even; what is larger becomes the largest number; there is one NaN. */
+static inline uint16_t to_f16(float x)
+{
+    union {
+        float number;
+        uint32_t bits;
+    } a = {x}, tiny;
+    const uint32_t sign = a.bits >> 16 & 0x8000;
+    a.bits &= 0x7fffffff;
+    a.number = a.number < 65504 ? a.number : 65504;
+    tiny.number = a.number + 0.5f; /* whose last bit is worth that of denormal numbers */
+    const uint32_t rounded = (a.bits + 0xc8000fff + (a.bits >> 13 & 1)) >> 13;
+    const uint32_t near = a.bits < 0x38800000 ? tiny.bits - 0x3f000000 : rounded;
+    return (uint16_t)(x == x ? sign | near : 0x7e00);
+}
+''',
     'wrap': '''
 static inline int32_t wrap(uint32_t x)
 {
@@ -165,14 +196,17 @@ class _Body:
         self.before, self._alike = [], set() # what is the same in all cells
         self._names, self._places = {}, set()
         o = kernel.outputs[output]
-        for at, node in sorted(kernel.stored[output].items()):
+        # Numbers that are f16 already are stored as they are computed.
+        stored = [(at, n.args[0] if o.type == 'f16' else n) for at, n in sorted(kernel.stored[output].items())]
+        for _, node in stored:
             self._order(node)
-        for (plane, row, column), node in sorted(kernel.stored[output].items()):
+        for (plane, row, column), node in stored:
             to = self._pointer(f'out{plane}_{row}', o, f'outputs[{plane * o.cell[0] + row}]', '')
             value = self._names[node]
-            if o.type == 'f32':
-                self.helpers.add('not_nan')
-                value = f'not_nan({value})'
+            if o.type in FLOATS:
+                helper = 'not_nan' if o.type == 'f32' else 'to_f16'
+                self.helpers.add(helper)
+                value = f'{helper}({value})'
             self.lines.append(f'{to}[{self._at(o.cell[1], column)}] = ({C_TYPES[o.type]}){value};')
 
     def _pointer(self, name, o, place, const):
@@ -235,11 +269,10 @@ class _Body:
         if n.op == 'sample':
             o, plane, row, column = n.value
             place = self.kernel.first(o) + plane * (2 * o.around[0] + 1) * o.cell[0] + row + o.around[0] * o.cell[0]
-            return f'{self._pointer(f"in{place}", o, f"inputs[{place}]", "const ")}' \
-                   f'[{self._at(o.cell[1], column)}]'
+            return self._read(o, f'{self._pointer(f"in{place}", o, f"inputs[{place}]", "const ")}[{self._at(o.cell[1], column)}]')
         if n.op == 'entry':
             o, place = n.value[0], self.kernel.first(n.value[0])
-            return f'{self._pointer(f"in{place}", o, f"inputs[{place}]", "const ")}[{args[0]}]'
+            return self._read(o, f'{self._pointer(f"in{place}", o, f"inputs[{place}]", "const ")}[{args[0]}]')
         if n.op == 'place':
             self._places.add(n.value)
             return n.value + (' + (int32_t)i' if n.value == 'column' else '')
@@ -250,6 +283,9 @@ class _Body:
             return f'{helper}({args[0]})'
         if n.op == 'to_f32':
             return f'(float){args[0]}'
+        if n.op == 'to_f16':
+            self.helpers |= {'to_f16', 'from_f16'}
+            return f'from_f16(to_f16({args[0]}))'
         if n.op == 'select':
             return f'{args[0]} ? {args[1]} : {args[2]}'
         if n.op == 'min' and n.type == 'f32' and all(a.range and a.range[0] >= 0 and a.range[1] > 0 for a in n.args):
@@ -260,6 +296,12 @@ class _Body:
         if n.op == 'not':
             return f'!{args[0]}'
         return self._arithmetic(n, args)
+
+    def _read(self, o, place):
+        if o.type != 'f16':
+            return place
+        self.helpers.add('from_f16')
+        return f'from_f16({place})'
 
     def _arithmetic(self, n, args):
         wraps = n.type == 's32' and not exact(n)

@@ -5,7 +5,8 @@ import inspect
 import textwrap
 
 RANGES = {'u8': (0, 255), 's8': (-128, 127), 'u16': (0, 65535), 's16': (-32768, 32767),
-          's32': (-2 ** 31, 2 ** 31 - 1), 'f32': None}
+          's32': (-2 ** 31, 2 ** 31 - 1), 'f16': None, 'f32': None}
+FLOATS = ('f16', 'f32')  # of operands; all are computed in f32
 PLACES = ('column', 'row', 'width', 'height')  # names of the cell's place in the grid, and of the grid's size
 
 
@@ -122,6 +123,10 @@ class Graph:
     def const(self, number, type):
         return self.node('const', value=float(number) if type == 'f32' else int(number), type=type)
 
+    def half(self, x):
+        """x rounded to what f16 has, and to its largest numbers where it is larger."""
+        return x if x.op == 'to_f16' else self.node('to_f16', x)
+
     def saturate(self, x, type):
         """x rounded to whole numbers, and to the nearest that the type has; a NaN is 0."""
         low, high = RANGES[type]
@@ -220,12 +225,13 @@ class Reader:
                        f'found {at[1]}, {at[2]}')
         if at in self.stored[name]:
             self._fail(target, f'expected one assignment to each sample of {name}, found a second')
-        value = self._typed(target, value, 'f32' if o.type == 'f32' else None)
-        if o.type == 'f32' and value.type != 'f32':
+        value = self._typed(target, value, 'f32' if o.type in FLOATS else None)
+        if o.type in FLOATS and value.type != 'f32':
             self._fail(target, f'expected an f32 number for {name}, found {value.type}; write f32(...)')
         if value.type == 'bool':
             self._fail(target, f'expected a number for {name}, found a comparison; write 1 if ... else 0')
-        self.stored[name][at] = value if o.type == 'f32' else self.graph.saturate(value, o.type)
+        self.stored[name][at] = value if o.type == 'f32' else self.graph.half(value) if o.type == 'f16' else \
+            self.graph.saturate(value, o.type)
 
     # ---- expressions
 
@@ -401,7 +407,7 @@ class Reader:
         if name not in self.inputs:
             self._fail(e, f'expected an input ({", ".join(self.inputs)}) before [')
         o = self.inputs[name]
-        type_ = 'f32' if o.type == 'f32' else 's32'
+        type_ = 'f32' if o.type in FLOATS else 's32'
         if o.planes:
             return self.graph.node('sample', value=(o, *self._offsets(e, o)), type=type_)
         index = self._value(e.slice)
@@ -431,9 +437,10 @@ class Reader:
             return self._select(e, *args)
         nodes = self._together(e, *args)
         if name in RANGES:
-            if name != 'f32':
+            if name not in FLOATS:
                 return self.graph.saturate(nodes[0], name)
-            return nodes[0] if nodes[0].type == 'f32' else self.graph.node('to_f32', nodes[0], type='f32')
+            number = nodes[0] if nodes[0].type == 'f32' else self.graph.node('to_f32', nodes[0], type='f32')
+            return number if name == 'f32' else self.graph.half(number)
         if name == 'abs':
             return self.graph.node('abs', nodes[0])
         if name == 'clamp':

@@ -2,7 +2,7 @@
 """A kernel's graph computed by numpy, for all cells at once: what its rows in C are held to."""
 import numpy as np
 
-from ._kernel_graph import RANGES
+from ._kernel_graph import FLOATS, RANGES
 
 _INT, _FLOAT = np.int32, np.float32
 
@@ -14,12 +14,16 @@ def _to_s32(x):
     return np.where(np.isnan(x), 0, wide).astype(_INT)
 
 
+def _to_f16(x):
+    return np.clip(x, -65504, 65504).astype(np.float16).astype(_FLOAT)
+
+
 _OPERATIONS = {
     'add': np.add, 'sub': np.subtract, 'mul': np.multiply, 'div': np.divide, 'and': np.bitwise_and,
     'or': np.bitwise_or, 'xor': np.bitwise_xor, 'not': np.logical_not, 'both': np.logical_and,
     'either': np.logical_or, 'lt': np.less, 'le': np.less_equal, 'eq': np.equal, 'select': np.where,
     'min': lambda a, b: np.where(a < b, a, b), 'max': lambda a, b: np.where(a > b, a, b),
-    'abs': lambda a: np.where(a < 0, -a, a), 'to_f32': lambda a: a.astype(_FLOAT), 'to_s32': _to_s32,
+    'abs': lambda a: np.where(a < 0, -a, a), 'to_f32': lambda a: a.astype(_FLOAT), 'to_s32': _to_s32, 'to_f16': _to_f16,
 }
 
 
@@ -35,8 +39,8 @@ class Run:
                 made = np.empty((o.planes, rows * o.cell[0], columns * o.cell[1]), o.dtype)
                 for (plane, row, column), node in kernel.stored[name].items():
                     value = self._of(node)
-                    if o.type == 'f32':
-                        value = np.where(np.isnan(value), _FLOAT(np.nan), value)
+                    if o.type in FLOATS:
+                        value = np.where(np.isnan(value), o.dtype.type(np.nan), value.astype(o.dtype))
                     made[plane, row::o.cell[0], column::o.cell[1]] = value
                 self.outputs.append(made[0] if o.planes == 1 else made)
 

@@ -61,6 +61,8 @@ class Vectors:
         self.inputs = list(kernel.inputs)
         self._made, self._count = {}, {'f': 0, 'u': 0, 's': 0}
         o = kernel.outputs[name]
+        if any(i.type == 'f16' for i in kernel.inputs.values()):
+            raise NoProgram('rows and tables of f16')
         if o.type not in ('u8', 's8', 's32', 'f32'):
             raise NoProgram(f'{name}: rows of {o.type} as results')
         stored = kernel.stored[name]
@@ -327,6 +329,8 @@ class Vectors:
             return getattr(self, '_make_' + n.op)(n, 'f')
         if n.op == 'to_f32':
             return self._positive(n.args[0])
+        if n.op == 'to_f16':
+            raise NoProgram('f16(...)')
         if n.op == 'div':
             return self._quotient(n)
         if n.op == 'abs':

@@ -25,9 +25,9 @@ from ._kernel_run import Run
 from ._kernel_vectors import NoProgram, Vectors
 
 __all__ = ['kernel', 'rows', 'table', 'KernelError', *RANGES, *PLACES, 'clamp', 'select']
-u8, s8, u16, s16, s32, f32 = RANGES
+u8, s8, u16, s16, s32, f16, f32 = RANGES
 column, row, width, height = PLACES
-_DTYPES = {u8: np.uint8, s8: np.int8, u16: np.uint16, s16: np.int16, s32: np.int32, f32: np.float32}
+_DTYPES = {u8: np.uint8, s8: np.int8, u16: np.uint16, s16: np.int16, s32: np.int32, f16: np.float16, f32: np.float32}
 ROWS = 128  # MONA_KERNEL_ROWS
 
 

@@ -12,7 +12,7 @@ extern const mona_kernel KERNEL;
 
 static size_t element(mona_type type)
 {
-    return type <= MONA_S8 ? 1 : type == MONA_U16 || type == MONA_S16 ? 2 : 4;
+    return type <= MONA_S8 ? 1 : type == MONA_U16 || type == MONA_S16 || type == MONA_F16 ? 2 : 4;
 }
 
 static int clipped(int x, int max)

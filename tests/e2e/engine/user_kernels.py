@@ -21,7 +21,7 @@ import sys
 
 import numpy as np
 
-TYPES = {'float32': 1, 'uint8': 2, 'int8': 3, 'uint16': 4, 'int16': 5, 'int32': 6}
+TYPES = {'float32': 1, 'uint8': 2, 'int8': 3, 'uint16': 4, 'int16': 5, 'int32': 6, 'float16': 10}
 
 
 def varint(n):
@@ -66,11 +66,12 @@ def network(kernel, arrays, results):
 def noise(generator, o, rows, columns):
     shape = (o.elements,) if not o.planes else (o.planes, rows * o.cell[0], columns * o.cell[1])
     shape = shape[1:] if o.planes == 1 else shape
-    if o.type == 'f32':
+    if o.type in ('f16', 'f32'):
         found = generator.normal(0, 100, shape)
         # Some numbers that stand apart.
-        apart = np.array([0, -0.0, 0.5, 1.5, -0.5, 1e9, -1e10, 3e38, np.inf, -np.inf, np.nan, 1e-40])
-        return np.where(generator.random(shape) < 0.2, generator.choice(apart, shape), found).astype(np.float32)
+        apart = np.array([0, -0.0, 0.5, 1.5, -0.5, 1e9, -1e10, 3e38, np.inf, -np.inf, np.nan, 1e-40, 65504, -65519, 3e-7, -6e-8])
+        with np.errstate(over='ignore'):
+            return np.where(generator.random(shape) < 0.2, generator.choice(apart, shape), found).astype(o.dtype)
     low, high = np.iinfo(o.dtype).min, np.iinfo(o.dtype).max
     found = generator.integers(low, high, shape, endpoint=True)
     return np.where(generator.random(shape) < 0.2, generator.choice([low, high], shape), found).astype(o.dtype)
@@ -197,7 +198,7 @@ class Writer:
         at = f'[{r.randint(-2, 2)}, {r.randint(-3, 3)}]'
         integers = ['a' + at, 'b[%d, %d, %d]' % (r.randint(0, 1), r.randint(-1, 2), r.randint(-1, 2)), 'd' + at, 't[a' + at + ']',
                     'row', 'column', 'width', 'height', self.number('s32'), *self.names['s32']]
-        floats = ['c' + at, 'f[2]', 'f[d' + at + ']', self.number('f32'), *self.names['f32']]
+        floats = ['c' + at, 'e' + at, 'f[2]', 'f[d' + at + ']', self.number('f32'), *self.names['f32']]
         return r.choice(integers if type_ == 's32' else floats)
 
     def value(self, type_, depth):
@@ -213,7 +214,7 @@ class Writer:
                       lambda: f'({self.solid(depth)} {r.choice("&|^")} {v()})', lambda: f'~{self.solid(depth)}',
                       lambda: f's32({v("f32")})', lambda: f'{r.choice(["u8", "s8", "u16", "s16"])}({v(r.choice(["s32", "f32"]))})']
         else:
-            forms += [lambda: f'f32({v("s32")})', lambda: f'({v()} / {v()})']
+            forms += [lambda: f'f32({v("s32")})', lambda: f'f16({v(r.choice(["s32", "f32"]))})', lambda: f'({v()} / {v()})']
         return r.choice(forms)()
 
     def solid(self, depth):
@@ -228,8 +229,8 @@ class Writer:
 
     def kernel(self, number):
         lines = [f"@kernel('com.example::Random{number}')",
-                 'def made(a: rows(u8), b: rows(u16, planes=2, cell=(2, 2)), c: rows(f32), d: rows(s16), t: table(s32, 200), '
-                 'f: table(f32, 3), *, w: rows(u8), x: rows(s8), y: rows(f32), z: rows(s32, planes=2, cell=(1, 2)), v: rows(u16)):']
+                 'def made(a: rows(u8), b: rows(u16, planes=2, cell=(2, 2)), c: rows(f32), d: rows(s16), e: rows(f16), t: table(s32, 200), '
+                 'f: table(f32, 3), *, w: rows(u8), x: rows(s8), y: rows(f32), h: rows(f16), z: rows(s32, planes=2, cell=(1, 2)), v: rows(u16)):']
         for i in range(6):
             type_ = self.r.choice(['s32', 'f32'])
             name = f'n{i}'
@@ -238,7 +239,7 @@ class Writer:
             self.names[type_].append(name)
         for name in 'wxv':
             lines.append(f'    {name}[0, 0] = {self.value(self.r.choice(["s32", "f32"]), 3)}')
-        lines.append(f'    y[0, 0] = {self.value("f32", 3)}')
+        lines += [f'    {name}[0, 0] = {self.value("f32", 3)}' for name in 'yh']
         for plane in range(2):
             for column in range(2):
                 lines.append(f'    z[{plane}, 0, {column}] = {self.value("s32", 2)}')
