@@ -89,7 +89,13 @@ static bool read_fusion(compile_job *job)
 static bool read_kernels(const compile_job *job)
 {
     format_error error = {0};
-    return kernels_read(job->kernels, &error) || cli_fail(0, "--kernels: %s", error.text);
+    if (!kernels_read(job->kernels, &error))
+        return cli_fail(0, "--kernels: %s", error.text);
+    if (!job->kernels || !job->calibrate.count || kernels_run())
+        return true;
+    return cli_misuse("--kernels: mona has no code of some, so it cannot calibrate a network with "
+                      "them: expected no --calibrate, or libraries that python3 -m mona.kernel "
+                      "--build writes");
 }
 
 static bool read_types(compile_job *job)
@@ -241,9 +247,6 @@ static bool check_options(compile_job *job, const option_set *given)
         r->precision = job->calibrate.count ? PRECISION_INT8 : PRECISION_FP16;
     if (!job->calibrate.count && r->precision == PRECISION_AUTO)
         return cli_misuse("--precision auto needs calibration images: expected --calibrate");
-    if (job->kernels && job->calibrate.count)
-        return cli_misuse("--kernels: mona has no code of them, so it cannot calibrate a network "
-                          "with them: expected no --calibrate");
     if ((job->equalise || job->learn) && job->sizes.count > 1)
         return cli_misuse("%s works for one size only: expected one --size",
                           job->equalise ? "--equalise" : "--learn-rounding");
@@ -540,7 +543,7 @@ static void print_summary(const compile_job *job)
         printf("  equalised between %u pairs of convolutions\n", job->equalised);
     print_quantised(job);
     precision_print(&job->request, job->model, &job->chosen);
-    if (job->kernels)
+    if (job->kernels && !kernels_run())
         puts("  with kernels of your own, which mona has no code of: their results are not "
              "compared");
     else

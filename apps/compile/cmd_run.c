@@ -13,7 +13,7 @@
 #include "pipeline/job/devices.h"
 
 typedef struct run_job {
-    const char *model, *precision;
+    const char *model, *precision, *kernels;
     option_list inputs, outputs;
     option_computing computing;
     bool raw, reference;
@@ -191,7 +191,7 @@ static bool run_compiled(run_job *job, compiler *model, input_array *inputs)
     size_t size;
     if (!compiler_emit(model, &options, &bytes, &size, &error))
         return cli_fail(0, "%s: %s", job->model, error.text);
-    const mona_status status = mona_model_open(&opened, bytes, size);
+    const mona_status status = kernels_open(&opened, bytes, size);
     const bool ok = status ? cli_fail(0, "%s: the engine refuses the compiled model: %s",
                                       job->model, pipeline_reason(status))
                            : run_engine(job, &opened, inputs);
@@ -218,10 +218,24 @@ static bool run_onnx(run_job *job, input_array *inputs)
 static bool run_mona(run_job *job, input_array *inputs)
 {
     model_source source;
-    const bool ok =
-        options_model(&source, job->model) && run_engine(job, &source.model.model, inputs);
+    pipeline_error error = {0};
+    const bool ok = (model_source_open_with(&source, job->model, kernels_all(), &error) ||
+                     !cli_fail_of(&error)) &&
+                    run_engine(job, &source.model.model, inputs);
     model_source_close(&source);
     return ok;
+}
+
+static bool load_kernels(const run_job *job)
+{
+    format_error error = {0};
+    if (!kernels_read(job->kernels, &error))
+        return cli_fail(0, "--kernels: %s", error.text);
+    return !job->kernels || kernels_run() ||
+           cli_fail(0,
+                    "--kernels: %s: expected their code, which python3 -m mona.kernel --build "
+                    "writes",
+                    job->kernels);
 }
 
 enum { RUN_REFERENCE = 1 << 0 }; /* the bit of its mode */
@@ -238,6 +252,8 @@ static int run(int argc, char **argv)
     if (!options_suit(&command_run, &given, job.reference ? RUN_REFERENCE : 0) ||
         !check_options(&job))
         return EXIT_USAGE;
+    if (!load_kernels(&job))
+        return EXIT_FAILED;
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
                     : ends_in(job.model, ".om")
@@ -261,6 +277,10 @@ static const option options[] = {
      model_group, .help = "precision to compile an .onnx model for, in memory", .values = "fp16"},
     {"--reference", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(run_job, reference), NULL,
      model_group, .help = "run an .onnx model in fp32, with plain loops instead of the engine"},
+    {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(run_job, kernels), "FOLDER",
+     model_group,
+     .help =
+         "kernels of your own that the model calls, as python3 -m mona.kernel --build writes them"},
     OPTIONS_COMPUTING(offsetof(run_job, computing), computing),
 };
 

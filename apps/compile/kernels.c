@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/compile/onnx_source.h"
 
+#include <ctype.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "engine/op/kernel_program.h"
 #include "formats/blocks.h"
@@ -27,9 +30,9 @@ typedef struct described {
 /* Of the command, which compiles one model. */
 static described descriptions[MOST_KERNELS];
 static const mona_kernel *list[MOST_KERNELS + 1];
-static size_t count;
+static size_t count, with_code;
 
-/* The command has the interface of a kernel, not its code; nothing is run with it. */
+/* Of a kernel without code; nothing is run with it. */
 static void has_no_code(const mona_kernel_call *call)
 {
     (void)call;
@@ -207,6 +210,31 @@ static bool parse(described *d, char *text)
     return mona_kernel_sound(&d->kernel);
 }
 
+/* The code of a kernel, NAME.so beside NAME.kernel. Libraries stay open until the command ends. */
+static bool load(described *d, const char *path, format_error *error)
+{
+    char library[4096], symbol[MONA_KERNEL_NAME + 16] = "mona_kernel_";
+    snprintf(library, sizeof library, "%.*s.so", (int)(strlen(path) - strlen(".kernel")), path);
+    if (access(library, F_OK))
+        return true;
+    char *to = symbol + strlen(symbol);
+    for (const char *from = d->name; *from; from++)
+        *to++ = isalnum((unsigned char)*from) ? *from : '_';
+    *to = 0;
+    void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    const mona_kernel *k = opened ? dlsym(opened, symbol) : NULL;
+    if (!k)
+        return format_fail(error, "%s: expected a library with %s, found %s", library, symbol,
+                           opened ? "none" : dlerror());
+    if (!mona_kernel_sound(k) || k->inputs != d->kernel.inputs || k->outputs != d->kernel.outputs ||
+        memcmp(k->operands, d->operands, (k->inputs + k->outputs) * sizeof *k->operands) != 0)
+        return format_fail(error, "%s: expected the kernel of %s, found one with other operands",
+                           library, path);
+    d->kernel.row = k->row;
+    with_code++;
+    return true;
+}
+
 static bool read_one(const char *path, format_error *error)
 {
     uint8_t *bytes;
@@ -225,8 +253,7 @@ static bool read_one(const char *path, format_error *error)
         return format_fail(
             error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);
     list[count] = &descriptions[count].kernel;
-    count++;
-    return true;
+    return load(&descriptions[count++], path, error);
 }
 
 bool kernels_read(const char *folder, format_error *error)
@@ -249,6 +276,11 @@ bool kernels_read(const char *folder, format_error *error)
                                        "%s: expected files *.kernel, which python3 -m mona.kernel "
                                        "writes; found none",
                                        folder));
+}
+
+bool kernels_run(void)
+{
+    return count && with_code == count;
 }
 
 const mona_kernel *const *kernels_all(void)

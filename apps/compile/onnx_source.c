@@ -92,7 +92,8 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
 {
     char names[OPTION_LIST_MAX][MAX_NAME], folder[MAX_PATH];
     onnx_dim sizes[OPTION_LIST_MAX];
-    onnx_read_options options = {.folder = folder, .dims = sizes, .kernels = kernels_all()};
+    onnx_read_options options = {
+        .folder = folder, .dims = sizes, .kernels = kernels_all(), .kernels_run = kernels_run()};
     format_error error = {0};
     uint8_t *bytes;
     size_t size;

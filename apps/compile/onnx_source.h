@@ -28,12 +28,14 @@ compiler *onnx_source_for(const char *path, const input_array *arrays, size_t co
                           bool one_image);
 
 /* The kernels that a model which is compiled may call (--kernels): their interfaces, as
- * mona.kernel writes them. */
+ * mona.kernel writes them, and their code where it lies beside them as a shared library. */
 
 /* Reads all files in the folder whose names end in .kernel. NULL is no folder. */
 bool kernels_read(const char *folder, format_error *error);
-/* A list that ends with NULL. They cannot be run. */
+/* A list that ends with NULL. */
 const mona_kernel *const *kernels_all(void);
+/* Whether all have code. */
+bool kernels_run(void);
 /* Opens a model that may call them. */
 mona_status kernels_open(mona_model *model, const void *bytes, size_t size);
 

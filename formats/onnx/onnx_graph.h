@@ -104,6 +104,7 @@ typedef struct onnx_graph {
                           are -1 where open, the type is 0 where there is none */
     uint32_t output_count;
     const struct mona_kernel *const *kernels; /* that nodes may call; NULL: none */
+    bool kernels_run;                         /* as in onnx_read_options */
     blocks memory;
 } onnx_graph;
 
@@ -120,6 +121,7 @@ typedef struct onnx_read_options {
     /* Kernels of the user's own, which nodes of other domains call: a list that ends with NULL and
      * outlives the graph (engine/mona_op.h). NULL: there are none. */
     const struct mona_kernel *const *kernels;
+    bool kernels_run; /* they have code, with which the reference runs them */
 } onnx_read_options;
 
 /* Fills *g; options may be NULL. On failure *g is empty. */

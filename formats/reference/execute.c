@@ -8,8 +8,10 @@
 
 /* ---- one node ----------------------------------------------------------------------------- */
 
-static bool refuse_operator(const onnx_node *node, format_error *error)
+static bool refuse_operator(const onnx_graph *g, const onnx_node *node, format_error *error)
 {
+    if (onnx_kernel_of(g, node))
+        return onnx_node_fail(node, error, "is a kernel that mona has no code of");
     return onnx_node_fail(node, error, "is not supported; mona ops lists what is");
 }
 
@@ -47,9 +49,12 @@ reference_result reference_node_run(const onnx_graph *g, const onnx_node *node,
         .shapes_only = shapes_only,
         .error = error,
     };
+    const mona_kernel *kernel = row || !g->kernels_run ? NULL : onnx_kernel_of(g, node);
     memset(out, 0, node->output_count * sizeof *out);
+    if (kernel)
+        return reference_kernel(kernel, node, in, out, error) ? REFERENCE_DONE : REFERENCE_FAILED;
     if (!row)
-        refuse_operator(node, error);
+        refuse_operator(g, node, error);
     const bool ok = row && check_call(row, &c) && (row->function(&c) || c.shaped);
     for (uint32_t i = 0; i < c.scratch_count; i++)
         free(c.scratch[i]);

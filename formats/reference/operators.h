@@ -22,6 +22,9 @@ typedef struct reference_row { /* columns of operators.inc */
 const reference_row *reference_find(const char *name);
 /* An attribute of the node that its operator does not have; NULL: none. */
 const char *reference_unknown_attribute(const reference_row *row, const onnx_node *node);
+/* Runs a kernel of the user's own, which has code; fills out like an operator's function. */
+bool reference_kernel(const mona_kernel *k, const onnx_node *node, const tensor *const *in,
+                      tensor *out, format_error *error);
 /* "float32, float16, ..." for a set of types. */
 void reference_types(uint32_t types, char *text, size_t size);
 

@@ -17,9 +17,10 @@
 enum { MODEL_LIMIT = 1 << 30 };
 
 static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size,
-                       pipeline_error *error)
+                       const mona_kernel *const *kernels, pipeline_error *error)
 {
-    const mona_status status = mona_model_open(&source->model.model, bytes, size);
+    const mona_guard guard = {.kernels = kernels};
+    const mona_status status = mona_model_open_guarded(&source->model.model, bytes, size, &guard);
     if (status == MONA_ERR_MAGIC && ends_in(source->model.name, ".onnx"))
         return pipeline_fail(error,
                              "%s: expected a .mona model, found ONNX; mona compile makes one of it",
@@ -28,8 +29,9 @@ static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size,
         return pipeline_fail(
             error,
             "%s: calls the kernel %s, which mona does not have: expected a program "
-            "of yours that has it (mona_op.h), or mona.Model(kernels=...) of Python",
-            source->model.name, mona_model_missing_kernel(bytes, size, NULL));
+            "of yours that has it (mona_op.h), mona.Model(kernels=...) of Python, or mona run "
+            "--kernels",
+            source->model.name, mona_model_missing_kernel(bytes, size, kernels));
     return !status || pipeline_fail(error, "%s: %s", source->model.name, mona_status_text(status));
 }
 
@@ -51,17 +53,23 @@ static bool refuse_unknown(const char *name, pipeline_error *error)
 
 bool model_source_open(model_source *source, const char *name, pipeline_error *error)
 {
+    return model_source_open_with(source, name, NULL, error);
+}
+
+bool model_source_open_with(model_source *source, const char *name,
+                            const mona_kernel *const *kernels, pipeline_error *error)
+{
     const embedded_model *embedded = embedded_model_find(name);
     format_error why = {0};
     *source = (model_source){.model.name = name};
     if (embedded)
         return open_bytes(source, embedded->begin, (size_t)(embedded->end - embedded->begin),
-                          error);
+                          kernels, error);
     if (is_misspelt(name))
         return refuse_unknown(name, error);
     if (!file_map(name, "a .mona model", MODEL_LIMIT, &source->bytes, &source->size, &why))
         return pipeline_fail(error, "%s", why.text);
-    return open_bytes(source, source->bytes, source->size, error);
+    return open_bytes(source, source->bytes, source->size, kernels, error);
 }
 
 bool model_source_open_om(model_source *source, const char *path, const mona_device *device,

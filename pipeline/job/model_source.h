@@ -30,6 +30,10 @@ bool model_source_open(model_source *source, const char *name, pipeline_error *e
 bool model_source_open_om(model_source *source, const char *path, const mona_device *device,
                           pipeline_error *error);
 
+/* model_source_open() for models that call these kernels: a list that ends with NULL. */
+bool model_source_open_with(model_source *source, const char *name,
+                            const struct mona_kernel *const *kernels, pipeline_error *error);
+
 void model_source_close(model_source *source);
 
 #endif

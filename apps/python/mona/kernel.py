@@ -195,6 +195,8 @@ def main(arguments):
     parser = argparse.ArgumentParser(prog='python3 -m mona.kernel', description='Writes kernels as C, with their interfaces.')
     parser.add_argument('file', help='a file of Python with kernels')
     parser.add_argument('-o', metavar='FOLDER', default='.', help='the folder to write to')
+    parser.add_argument('--build', action='store_true', help='compiles them for this machine, too, so that mona compile '
+                        'can run them to calibrate and to measure accuracy')
     given = parser.parse_args(arguments)
     try:
         found = {k.name: k for k in runpy.run_path(given.file).values() if isinstance(k, Kernel)}
@@ -213,6 +215,8 @@ def main(arguments):
             with open(path + suffix, 'w', encoding='utf-8') as file:
                 file.write(text)
         print(path + '.c')
+        if given.build:
+            k.build(given.o)
         for output, why in k.without.items():
             print(f'{k.name}: {output} has no AI Core program: {why}', file=sys.stderr)
 

@@ -7,6 +7,7 @@
     user_kernels.py network FOLDER     one before a convolution
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
     user_kernels.py function FOLDER    a kernel in place of a function of the model
+    user_kernels.py evidence FOLDER    writes a network with one and its inputs: conv.onnx, x.npy, double.py
     user_kernels.py meaning FOLDER     examples beside what numpy has for the same
     user_kernels.py errors FOLDER      what mistakes are told as
 
@@ -332,9 +333,8 @@ def targets(folder, count):
     print(', '.join(t for t in TARGETS if t in tried))
 
 
-def before_a_network(folder):
-    import mona
-    from mona.kernel import kernel, rows, u8
+def before_a_convolution(folder):
+    """The kernel, its input, and what the network makes of it."""
     source = os.path.join(folder, 'double.py')
     with open(source, 'w', encoding='utf-8') as file:
         file.write("from mona.kernel import kernel, rows, u8\n\n\n@kernel('com.example::Double')\n"
@@ -349,9 +349,20 @@ def before_a_network(folder):
     path = os.path.join(folder, 'conv.onnx')
     with open(path, 'wb') as file:
         file.write(model(nodes, {'x': x}, {'y': y}, {'w': weights}))
-    found = mona.Model(path, kernels=[double])(x)
-    wanted = np.minimum(x.astype(int) * 2, 255) * 0.25
+    return double, x, np.minimum(x.astype(int) * 2, 255) * 0.25
+
+
+def before_a_network(folder):
+    import mona
+    double, x, wanted = before_a_convolution(folder)
+    found = mona.Model(os.path.join(folder, 'conv.onnx'), kernels=[double])(x)
     print('same' if (found.reshape(x.shape) == wanted).all() else 'different')
+
+
+def evidence(folder):
+    _, x, wanted = before_a_convolution(folder)
+    np.save(os.path.join(folder, 'x.npy'), x)
+    np.save(os.path.join(folder, 'wanted.npy'), wanted.astype(np.float32))
 
 
 def in_place_of_a_function(folder):
@@ -428,7 +439,7 @@ def main():
         with open(folder, 'wb') as file:
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
-    {'examples': examples, 'network': before_a_network, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
+    {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

@@ -67,7 +67,28 @@ output y u8 planes 1 cell 1 1 around 0 0'; do
     fails "an interface that is wrong" "wrong/b.kernel: expected a kernel's interface" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
 done
 
-fails "calibration" "expected no --calibrate" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/kernels" --calibrate "$tmp"
+# ---- their code, with which the command calibrates, measures and runs
+helper evidence "$tmp"
+build() {
+    env PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/double.py" -o "$tmp/built" "$@"
+}
+succeeds "an interface" build
+fails "calibration without code" "or libraries that python3 -m mona.kernel --build writes" "$mona" compile "$tmp/conv.onnx" -o "$tmp/no.mona" \
+    --kernels "$tmp/built" --calibrate "x=$tmp/x.npy"
+fails "a run without code" "expected their code" "$mona" run "$tmp/conv.onnx" -i "$tmp/x.npy" -o "$tmp/y.npy" --kernels "$tmp/built"
+succeeds "its code" build --build
+succeeds "calibration" "$mona" compile "$tmp/conv.onnx" -o "$tmp/conv.mona" --kernels "$tmp/built" --calibrate "x=$tmp/x.npy" --precision fp16
+same "accuracy is measured" "$("$mona" compile "$tmp/conv.onnx" -o "$tmp/conv.mona" --kernels "$tmp/built" --calibrate "x=$tmp/x.npy" |
+    grep -c 'dB against fp32 on the calibration images')" 1
+for how in "$tmp/conv.mona" "$tmp/conv.onnx" "$tmp/conv.onnx --reference"; do
+    # shellcheck disable=SC2086
+    succeeds "a run of ${how##*/}" "$mona" run $how -i "$tmp/x.npy" -o "$tmp/y.npy" --kernels "$tmp/built"
+    same "it is what numpy makes" "$(python3 -c 'import numpy, sys
+print((numpy.load(sys.argv[1]).ravel() == numpy.load(sys.argv[2]).ravel()).all())' "$tmp/y.npy" "$tmp/wanted.npy")" True
+done
+cp "$tmp/built/Double.so" "$tmp/kernels/Twice.so"
+fails "the code of another kernel" "expected a library with mona_kernel_com_example__Twice" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/kernels"
+rm "$tmp/kernels/Twice.so"
 succeeds "a plan in the model" "$mona" compile "$tmp/net.onnx" -o "$tmp/plan.mona" --kernels "$tmp/kernels" --target host
 
 # ---- as C
