@@ -31,6 +31,9 @@ typedef struct described {
 static described descriptions[MOST_KERNELS];
 static const mona_kernel *list[MOST_KERNELS + 1];
 static size_t count, with_code;
+static onnx_graph graphs[MOST_KERNELS];
+static onnx_pattern pattern_list[MOST_KERNELS];
+static uint32_t pattern_count;
 
 /* Of a kernel without code; nothing is run with it. */
 static void has_no_code(const mona_kernel_call *call)
@@ -235,6 +238,34 @@ static bool load(described *d, const char *path, format_error *error)
     return true;
 }
 
+/* What it may replace, NAME.onnx beside NAME.kernel. */
+static bool read_pattern(const described *d, const char *path, format_error *error)
+{
+    char file[4096];
+    uint8_t *bytes;
+    size_t size;
+    snprintf(file, sizeof file, "%.*s.onnx", (int)(strlen(path) - strlen(".kernel")), path);
+    if (access(file, F_OK))
+        return true;
+    onnx_graph *g = &graphs[pattern_count];
+    format_error why = {0};
+    if (!file_read(file, "a pattern", ONNX_MAX_BYTES, &bytes, &size, error))
+        return false;
+    const bool ok = onnx_graph_read(g, bytes, size, NULL, &why);
+    free(bytes);
+    if (!ok)
+        return format_fail(error, "%s: %s", file, why.text);
+    if (g->input_count != d->kernel.inputs || g->output_count != 1 || d->kernel.outputs != 1 ||
+        g->value_count > ONNX_PATTERN_VALUES)
+        return format_fail(error,
+                           "%s: expected the %u inputs of the kernel, one output of both and up to "
+                           "%d values, found %u, %u and %u",
+                           file, d->kernel.inputs, ONNX_PATTERN_VALUES, g->input_count,
+                           g->output_count, g->value_count);
+    pattern_list[pattern_count++] = (onnx_pattern){&d->kernel, g};
+    return true;
+}
+
 static bool read_one(const char *path, format_error *error)
 {
     uint8_t *bytes;
@@ -253,7 +284,8 @@ static bool read_one(const char *path, format_error *error)
         return format_fail(
             error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);
     list[count] = &descriptions[count].kernel;
-    return load(&descriptions[count++], path, error);
+    described *d = &descriptions[count++];
+    return load(d, path, error) && read_pattern(d, path, error);
 }
 
 bool kernels_read(const char *folder, format_error *error)
@@ -281,6 +313,12 @@ bool kernels_read(const char *folder, format_error *error)
 bool kernels_run(void)
 {
     return count && with_code == count;
+}
+
+const onnx_pattern *kernels_patterns(uint32_t *patterns)
+{
+    *patterns = pattern_count;
+    return pattern_list;
 }
 
 const mona_kernel *const *kernels_all(void)

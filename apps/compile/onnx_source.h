@@ -36,6 +36,8 @@ bool kernels_read(const char *folder, format_error *error);
 const mona_kernel *const *kernels_all(void);
 /* Whether all have code. */
 bool kernels_run(void);
+/* Patterns that they may replace: ONNX models beside them. */
+const onnx_pattern *kernels_patterns(uint32_t *count);
 /* Opens a model that may call them. */
 mona_status kernels_open(mona_model *model, const void *bytes, size_t size);
 

@@ -85,9 +85,18 @@ static bool import_model(compiler *c, bool one_image, format_error *error)
         return false;
     const uint32_t folded_count = model->node_count, known = model->value_count;
     folded = onnx_graph_copy_nodes(model);
-    if (!folded || !patterns_find(model))
+    fusion_log calls = {0};
+    if (!folded || !patterns_find(model, &c->g.fusion, &calls)) {
+        fusion_log_free(&calls);
         return format_fail(error, "out of memory");
-    if (!onnx_graph_fold(model, error) || !graph_import(&c->g, model, error))
+    }
+    bool ok = onnx_graph_fold(model, error) && graph_import(&c->g, model, error);
+    for (size_t i = 0; ok && i < calls.count; i++)
+        ok = graph_log_named(&c->g, FUSION_KERNEL, calls.events[i].node, calls.events[i].op_type,
+                             calls.events[i].why_not) ||
+             format_fail(error, "out of memory");
+    fusion_log_free(&calls);
+    if (!ok)
         return false;
     if (!log_folded(&c->g, model, read, count) ||
         (one_image && c->images == 1 && !warn_of_batches(&c->g, model)))

@@ -105,8 +105,18 @@ typedef struct onnx_graph {
     uint32_t output_count;
     const struct mona_kernel *const *kernels; /* that nodes may call; NULL: none */
     bool kernels_run;                         /* as in onnx_read_options */
+    const struct onnx_pattern *patterns;      /* of these; they outlive the graph */
+    uint32_t pattern_count;
     blocks memory;
 } onnx_graph;
+
+/* What a kernel may replace: a graph of its inputs, in the kernel's order, and its only output,
+ * with up to ONNX_PATTERN_VALUES values. */
+enum { ONNX_PATTERN_VALUES = 256 };
+typedef struct onnx_pattern {
+    const struct mona_kernel *kernel;
+    const onnx_graph *graph;
+} onnx_pattern;
 
 /* A size for all open dimensions with this name. */
 typedef struct onnx_dim {
@@ -121,6 +131,8 @@ typedef struct onnx_read_options {
     /* Kernels of the user's own, which nodes of other domains call: a list that ends with NULL and
      * outlives the graph (engine/mona_op.h). NULL: there are none. */
     const struct mona_kernel *const *kernels;
+    const onnx_pattern *patterns;
+    uint32_t pattern_count;
     bool kernels_run; /* they have code, with which the reference runs them */
 } onnx_read_options;
 

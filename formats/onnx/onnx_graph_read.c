@@ -682,8 +682,13 @@ bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
                      const onnx_read_options *options, format_error *error)
 {
     static const onnx_read_options none = {0};
-    *g = (onnx_graph){.kernels = options ? options->kernels : NULL,
-                      .kernels_run = options && options->kernels_run};
+    *g = (onnx_graph){0};
+    if (options) {
+        g->kernels = options->kernels;
+        g->kernels_run = options->kernels_run;
+        g->patterns = options->patterns;
+        g->pattern_count = options->pattern_count;
+    }
     graph_reader r = {.g = g, .options = options ? options : &none, .error = error};
     Onnx__ModelProto *model = onnx_parse(bytes, size, error);
     r.model = model;

@@ -61,6 +61,10 @@ static const fusion_row rows[FUSION_RULES] = {
                             "DepthToSpace at an output is done while its planes are stored", false},
     [FUSION_SLICE_STORE] = {"slice-store", "compiler/lower/lower.c",
                             "slices at an output select the channels that are stored", true},
+    [FUSION_KERNEL] = {"kernel", "compiler/import/pattern_kernel.c",
+                       "what the pattern beside a kernel of --kernels describes becomes a call of "
+                       "it",
+                       false},
 };
 
 const fusion_row *fusion_rule_row(fusion_rule rule)

@@ -28,6 +28,7 @@ typedef enum fusion_rule {
     FUSION_PLACE,
     FUSION_DEPTH_STORE,
     FUSION_SLICE_STORE,
+    FUSION_KERNEL,
     FUSION_RULES
 } fusion_rule;
 

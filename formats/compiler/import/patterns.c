@@ -213,10 +213,14 @@ static bool replace(patterns *p, onnx_node *node, const char *op_type, uint32_t 
     return pattern_becomes(p, node, tanh ? "Gelu" : op_type, &x, 1, &approximate, tanh);
 }
 
-bool patterns_find(onnx_graph *g)
+bool patterns_find(onnx_graph *g, const fusion_switches *switches, fusion_log *log)
 {
-    patterns p = {g, g->value_count, malloc((g->value_count + 1) * sizeof *p.producers),
-                  calloc(g->value_count + 1, sizeof *p.uses)};
+    patterns p = {g,
+                  g->value_count,
+                  malloc((g->value_count + 1) * sizeof *p.producers),
+                  calloc(g->value_count + 1, sizeof *p.uses),
+                  switches,
+                  log};
     bool ok = p.producers && p.uses;
     for (uint32_t v = 0; ok && v < g->value_count; v++)
         p.producers[v] = ONNX_NONE;
@@ -233,6 +237,10 @@ bool patterns_find(onnx_graph *g)
     /* Later nodes first: a larger pattern may contain a smaller one. */
     for (uint32_t i = g->node_count; ok && i-- > 0;) {
         uint32_t x = 0;
+        bool called = false;
+        ok = pattern_calls(&p, i, &called);
+        if (!ok || called)
+            continue;
         const char *made = find(&p, &g->nodes[i], &x);
         ok = made ? replace(&p, &g->nodes[i], made, x)
                   : pattern_normalises(&p, i) && pattern_attends(&p, i);

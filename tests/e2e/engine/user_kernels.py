@@ -8,6 +8,8 @@
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
     user_kernels.py function FOLDER    a kernel in place of a function of the model
     user_kernels.py evidence FOLDER    writes a network with one and its inputs: conv.onnx, x.npy, double.py
+    user_kernels.py pattern FOLDER     writes a kernel with what it may replace, and a network that has that twice: pattern.onnx, once of
+                                       other constants
     user_kernels.py meaning FOLDER     examples beside what numpy has for the same
     user_kernels.py errors FOLDER      what mistakes are told as
 
@@ -384,6 +386,26 @@ def in_place_of_a_function(folder):
     print('same' if (found[0] == x * 2).all() and (found[1] == x * 3).all() else f'different {found}')
 
 
+def pattern(folder):
+    """The kernel adds 7, by which it is known."""
+    os.makedirs(os.path.join(folder, 'fused'), exist_ok=True)
+    with open(os.path.join(folder, 'scale.py'), 'w', encoding='utf-8') as file:
+        file.write("from mona.kernel import kernel, rows, f32\n\n\n@kernel('com.example::Scale')\n"
+                   'def scale(x: rows(f32), *, y: rows(f32)):\n    y[0, 0] = max(x[0, 0] * 2.0 + 1.0, 0.0) + 7.0\n')
+    x = np.random.default_rng(5).normal(0, 1, (6, 10)).astype(np.float32)
+    numbers = {name: np.array(value, np.float32) for name, value in (('one', 1), ('two', 2), ('three', 3))}
+    def body(a, factor, r):
+        return node('Mul', [a, factor], [r + 't']) + node('Add', ['one', r + 't'], [r + 's']) + node('Relu', [r + 's'], [r])
+    turned = node('Neg', ['x'], ['n']) + node('Mul', ['two', 'n'], ['t']) + node('Add', ['t', 'one'], ['s']) + node('Relu', ['s'], ['q'])
+    for path, made in (('fused/Scale.onnx', model(body('x', 'two', 'y'), {'x': x}, {'y': x}, numbers)),
+                       ('pattern.onnx', model(turned + body('q', 'three', 'y'), {'x': x}, {'y': x}, numbers))):
+        with open(os.path.join(folder, path), 'wb') as file:
+            file.write(made)
+    np.save(os.path.join(folder, 'px.npy'), x)
+    for name, more in (('kernel', 7), ('plain', 0)):
+        np.save(os.path.join(folder, name + '.npy'), np.maximum((np.maximum(-x * 2 + 1, 0) + np.float32(more)) * 3 + 1, 0))
+
+
 MISTAKES = [ # of a body at line 6 from column 5 on: where, and words of what is told
     ('y[0, 0] = x[0, 0] * 0.5', '6:15', 'expected whole numbers, found 0.5 beside an s32 number; write f32(...)'),
     ('y[0, 0] = z', '6:15', 'expected a name that was assigned before, found z'),
@@ -439,7 +461,7 @@ def main():
         with open(folder, 'wb') as file:
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
-    {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
+    {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

@@ -91,6 +91,31 @@ fails "the code of another kernel" "expected a library with mona_kernel_com_exam
 rm "$tmp/kernels/Twice.so"
 succeeds "a plan in the model" "$mona" compile "$tmp/net.onnx" -o "$tmp/plan.mona" --kernels "$tmp/kernels" --target host
 
+# ---- in place of operators
+helper pattern "$tmp"
+succeeds "a kernel with a pattern" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/scale.py" -o "$tmp/fused" --build
+# $1: which result is wanted, $2...: options
+fused() {
+    wanted=$1
+    shift
+    "$mona" compile "$tmp/pattern.onnx" -o "$tmp/p.mona" --kernels "$tmp/fused" --calibrate "x=$tmp/px.npy" --report "$tmp/report.json" "$@" > "$tmp/log"
+    "$mona" run "$tmp/p.mona" -i "$tmp/px.npy" -o "$tmp/y.npy" --kernels "$tmp/fused"
+    python3 -c 'import numpy, sys
+print(numpy.allclose(numpy.load(sys.argv[1]).ravel(), numpy.load(sys.argv[2]).ravel(), rtol=1e-5))' "$tmp/y.npy" "$tmp/$wanted.npy"
+}
+rule() {
+    python3 -c 'import json, sys
+print(*[(r["matched"], r["applied"]) for r in json.load(open(sys.argv[1]))["rules"] if "kernel" in r.values()])' "$tmp/report.json"
+}
+same "operators become a call of the kernel whose pattern they are" "$(fused kernel)" True
+same "the report tells it" "$(rule)" "(1, 1)"
+same "accuracy is that of the kernel beside those operators" "$(sed -n 's/^ *y: \([-0-9]*\)[.0-9]* dB.*/\1/p' "$tmp/log" | awk '{ print ($1 < 20) }')" 1
+printf 'kernel:off\n' > "$tmp/rules"
+same "the rule can be switched off" "$(fused plain --fusion "$tmp/rules")" True
+same "which the report tells" "$(rule)" "(1, 0)"
+cp "$tmp/net.onnx" "$tmp/fused/Scale.onnx"
+fails "a pattern of unknown operators" "Scale.onnx: node 'Twice'" "$mona" compile "$tmp/pattern.onnx" -o "$tmp/no.mona" --kernels "$tmp/fused"
+
 # ---- as C
 succeeds "a model with a kernel as C" "$mona" compile "$tmp/net.onnx" -o "$tmp/net.c" --kernels "$tmp/kernels" --emit c --target c
 cat > "$tmp/main.c" << 'C'
