@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/codecs/encoder_start.h"
 
+#include <locale.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ enum { LOOKS = 100, LOOK_NS = 100000000 };
 typedef struct opening {
     AVCodecContext *encoder;
     AVDictionary *options;
+    locale_t locale; /* of the thread that asks: numbers among the options have points */
     int code;
     channel done;
 } opening;
@@ -25,6 +27,7 @@ typedef struct opening {
 static void *open_encoder(void *argument)
 {
     opening *o = argument;
+    uselocale(o->locale);
     o->code = avcodec_open2(o->encoder, o->encoder->codec, &o->options);
     channel_push(&o->done, o);
     return NULL;
@@ -52,7 +55,7 @@ int encoder_start(AVCodecContext **encoder, AVDictionary **options)
     pthread_t thread;
     if (!o)
         return AVERROR(ENOMEM);
-    *o = (opening){.encoder = *encoder, .options = *options};
+    *o = (opening){.encoder = *encoder, .options = *options, .locale = uselocale((locale_t)0)};
     channel_open(&o->done);
     int code = AVERROR(pthread_create(&thread, NULL, open_encoder, o));
     if (!code && !comes_back(o, thread)) {
