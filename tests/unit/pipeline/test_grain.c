@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Grain that was taken out comes back: as strong at each brightness, as coarse, as much larger as the
- * picture, and the same whenever the frame is the same. */
+/* Grain that was taken out comes back: as strong at each brightness, as coarse, as much larger as
+ * the picture, and the same whenever the frame is the same. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
