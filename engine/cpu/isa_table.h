@@ -26,7 +26,7 @@
 #define AC_ISA_i8mm dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON, .step_8bit = 8
 #define AC_ISA_dsp c, c, c, .conv_scratch = AC_SCRATCH_M
 #define AC_ISA_mve c, mve, c, .conv_scratch = AC_SCRATCH_M
-#define AC_ISA_rvv rvv, rvv, c, .conv_scratch = AC_SCRATCH_M
+#define AC_ISA_rvv rvv, rvv, rvv, .conv_scratch = AC_SCRATCH_M
 
 /* KERNEL(row, whose) for every kernel that C for another CPU may name. */
 #define AC_ISA_KERNELS(KERNEL, conv, depthwise, rows)                                              \

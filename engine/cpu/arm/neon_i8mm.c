@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolution for ARMv8-A with products of matrices of bytes (FEAT_I8MM), dot products and arithmetic in fp16.
+/* Convolution for ARMv8-A with products of matrices of bytes (FEAT_I8MM), dot products and
+ * arithmetic in fp16.
  *
- * smmla and usmmla multiply 2 pixels x 8 elements with 8 elements x 2 outputs, so a step has 8 elements
- * (ac_isa.step_8bit), and a register of weights those of 2 outputs. Bytes of a source are multiplied as they are, since
- * usmmla takes unsigned ones. An accumulator holds [2 pixels][2 outputs]. A block of 6 pixels x 16 outputs has 24 of the
- * 32 registers, and needs 6 for activations and 2 for weights. 16 elements are 48 multiplications, 8 loads of two
- * registers of weights, 6 of activations, and 6 zips that put the halves of two pixels side by side.
+ * smmla and usmmla multiply 2 pixels x 8 elements with 8 elements x 2 outputs, so a step has 8
+ * elements (ac_isa.step_8bit), and a register of weights those of 2 outputs. Bytes of a source
+ * are multiplied as they are, since usmmla takes unsigned ones. An accumulator holds [2
+ * pixels][2 outputs]. A block of 6 pixels x 16 outputs has 24 of the 32 registers, and needs 6
+ * for activations and 2 for weights. 16 elements are 48 multiplications, 8 loads of two
+ * registers of weights, 6 of activations, and 6 zips that put the halves of two pixels side by
+ * side.
  *
- * Where the epilogue is no more than scaling and rounding, results are made in the accumulators' order and stored from
- * registers. Others go through memory as everywhere. */
+ * Where the epilogue is no more than scaling and rounding, results are made in the accumulators'
+ * order and stored from registers. Others go through memory as everywhere. */
 #include "engine/cpu/arm/neon_vector.h"
 
 #define BYTES_AS_THEY_ARE
@@ -22,7 +25,8 @@ AC_DECLARE(depthwise_row, dotprod)
 
 enum { PAIRS = AC_FRACTAL / 2, MAX_PAIRS = 3 };
 
-/* What a block of outputs begins and ends with, in the order of accumulators. In scratch, after what all have. */
+/* What a block of outputs begins and ends with, in the order of accumulators. In scratch, after
+ * what all have. */
 typedef struct ends {
     _Alignas(64) int32_t start[PAIRS * 4];
     float scale[PAIRS * 4];
@@ -56,7 +60,8 @@ INLINE int32x4_t multiply(const mona_type type, int32x4_t acc, v16 a, v16 weight
     return acc;
 }
 
-/* The compiler moves nothing across this, or it would load weights long before they are used, and spill. */
+/* The compiler moves nothing across this, or it would load weights long before they are used,
+ * and spill. */
 #define KEEP_ORDER() __asm__ volatile("")
 
 /* Multiplies 1 or 2 steps of 8 elements of all pairs of pixels. */
@@ -144,8 +149,9 @@ INLINE void finish_block(const ends *e, const ending how, const uint32_t pairs,
         finish_pair(e, how, acc + (size_t)k * PAIRS, out + (size_t)k * 2 * AC_FRACTAL);
 }
 
-/* Computes a register block: `pairs` pairs of pixels from x on, pixel i of the tile on, for the job's first `quads`
- * registers of outputs. pixel_bytes: from one pixel to the next, as a constant where it is a common one. */
+/* Computes a register block: `pairs` pairs of pixels from x on, pixel i of the tile on, for the
+ * job's first `quads` registers of outputs. pixel_bytes: from one pixel to the next, as a
+ * constant where it is a common one. */
 INLINE void block(const job *j, const mona_type type, const uint32_t pairs, const uint32_t quads,
                   const size_t pixel_bytes, uint32_t x, uint32_t i, const target *to)
 {
@@ -221,7 +227,8 @@ INLINE void tile_of_type(const job *j, const mona_type type, uint32_t x, uint32_
         tile_in_blocks(j, type, 3, 4, x, count, to);
 }
 
-/* Results whose clamps are the type's limits are made in registers: rounding is monotonic, so saturating may follow it. */
+/* Results whose clamps are the type's limits are made in registers: rounding is monotonic, so
+ * saturating may follow it. */
 static ending ending_of(const job *j)
 {
     const mona_type type = j->row->output.type;

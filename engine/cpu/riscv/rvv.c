@@ -16,6 +16,7 @@
 
 #ifdef AC_RVV
 #include "engine/cpu/riscv/rvv_vector.h"
+#include "engine/cpu/riscv/rvv_words.h"
 
 enum {
     TILE = 36, /* see vector_conv.h */
@@ -30,6 +31,7 @@ enum {
 #include "engine/cpu/c/rows.h"
 #include "engine/cpu/c/vector_attention.h"
 #include "engine/cpu/c/vector_conv.h"
+#include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
 #include "engine/cpu/c/vector_normalise.h"
 #include "engine/cpu/c/vector_planes.h"
@@ -277,6 +279,8 @@ AC_NAMED(rvv, pack_row)
 AC_NAMED(rvv, unpack_row)
 AC_NAMED(rvv, resize_row)
 AC_NAMED(rvv, elementwise_row)
+AC_NAMED(rvv, luma_row)
+AC_NAMED(rvv, chroma_row)
 
 static void conv_row(const ac_conv_row *row)
 {
