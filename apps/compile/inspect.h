@@ -41,8 +41,9 @@ bool inspect_graph_onnx(FILE *f, const Onnx__GraphProto *graph);
     CPU("cortex-m4", "armv7e-m", 1.3)                                                              \
     OR CPU("cortex-m33", "armv8-m", 1.2) OR CPU("cortex-m7", "armv7e-m", 1.0)                      \
         OR CPU("cortex-m55", "armv8.1-m", 1.8) OR CPU("cortex-a53", "armv8", 1.5)                  \
-            OR CPU("cortex-a55", "armv8-dot", 1.5) OR CPU("rv32imafc", "c", 1.4)                   \
-                OR CPU("rv64gc", "c", 1.4)
+            OR CPU("cortex-a55", "armv8-dot", 1.5) OR CPU("cortex-a510", "armv8-i8mm", 1.5)        \
+                OR CPU("rv32imafc", "c", 1.4) OR CPU("rv64gc", "c", 1.4)                           \
+                    OR CPU("rv64gcv", "rv64gcv", 1.5)
 #define FIRMWARE_CPU_NAME(name, target, cycles) name
 #define FIRMWARE_CPUS FIRMWARE_CPU_LIST(FIRMWARE_CPU_NAME, "|")
 #define FIRMWARE_ALL "all"

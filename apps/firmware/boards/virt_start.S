@@ -89,7 +89,6 @@ vectors:                            // 16 entries of 128 bytes; the sixth is the
     .balign 128
     .endr
 
-    .section .rodata.map, "a"
     .balign 4096
 memory_map:                         // blocks of 1 GiB: devices, then memory
     .quad   0x0060000000000401

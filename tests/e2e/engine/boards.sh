@@ -53,7 +53,7 @@ layer() {
 }
 
 # $1: board, $2: prefix of its tools, $3, $4: most instructions for a multiply-add, as layer() has them, $5: CPU of
-# --firmware, if it knows it
+# --firmware
 board() {
     emulator=$(machine "$1")
     compiler=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" compiler)
@@ -83,7 +83,6 @@ board() {
     same "$1: a whole frame at once does not" "$(emulate "$1" whole 0)" 4
     same "$1: updates of a model are taken or refused" "$(emulate "$1" slots 0)" 0
     sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
-    [ -n "$5" ] || return 0
     if full; then
         budget "$1" $networks
         operators "$1" "$5" "$2"
@@ -116,7 +115,8 @@ operators() {
     bound=2560
     [ "$3" = arm-none-eabi- ] || bound=6144
     target=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" target)
-    compiler=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" compiler)
+    # clang finds no library of its own for a bare machine.
+    compiler=$(make --no-print-directory -s -f apps/firmware/Makefile BOARD="$1" compiler | sed "s/^clang[^ ]* [^ ]*/${3}gcc/")
     board=$(cd "$BUILD/boards/$1" && pwd)
     libraries="$board/libmona.a $board/apps/firmware/boards/common.o"
     operators_link "$target" "$compiler" "$libraries" "$(full && echo . || echo _0_)" # the first variant of each operator
@@ -167,14 +167,14 @@ raw virt aarch64-linux-gnu-
 if full; then
     board virt-dot aarch64-linux-gnu- 120 160 cortex-a55
     # At most 0.6 of those with dot products.
-    board virt-i8mm aarch64-linux-gnu- 67 92 ""
+    board virt-i8mm aarch64-linux-gnu- 67 92 cortex-a510
     board an386 arm-none-eabi- 900 1150 cortex-m4
     board an500 arm-none-eabi- 900 1150 cortex-m7
     board an505 arm-none-eabi- 900 1150 cortex-m33
     board an547 arm-none-eabi- 200 550 cortex-m55
     board rv32 riscv64-unknown-elf- 5500 6500 rv32imafc
     board rv64 riscv64-unknown-elf- 6000 7000 rv64gc
-    board rv64v riscv64-unknown-elf- 180 220 ""
+    board rv64v riscv64-unknown-elf- 180 220 rv64gcv
     for vlen in 256 512; do
         [ -f "$BUILD/boards/rv64v/layer.elf" ] || continue
         layer rv64v 180 220
