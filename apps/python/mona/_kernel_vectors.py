@@ -234,8 +234,9 @@ class Vectors:
 
     def _make_abs(self, n, form):
         x = self._of(n.args[0], form)
-        return self._do('max', self._do('mul', x, self._real(-1.0)), x) if form == 'f' else \
-            self._do('imax', self._do('isub', self._int(0), x), x)
+        if n.type == 'f32': # of -0 it is -0
+            return self._do('max', self._do('mul', x, self._real(-1.0)), x)
+        return self._do('and', x, self._int(0x7fffffff)) if form == 'f' else self._do('imax', self._do('isub', self._int(0), x), x)
 
     def _shifted(self, x, by, range_):
         """x / 2^by rounded down: to nearest of what is less by nearly a half, which never is between two."""
