@@ -446,10 +446,11 @@ static bool sample_ok(const mona_kernel *k, const mona_kernel_step *s)
            s->column >= -left && s->column < left + o->cell_columns;
 }
 
-/* A table of the model has any type; one that is an input has 32 bits. */
+/* A table of the model has any type but f16; one that is an input has 32 bits. */
 static bool entry_ok(const mona_bound_op *b, uint32_t table, uint32_t index)
 {
     return table < b->kernel->inputs && !b->kernel->operands[table].planes &&
+           b->kernel->operands[table].type != MONA_F16 &&
            index < b->kernel->operands[table].elements &&
            (is_constant(b, table) || mona_type_size(b->kernel->operands[table].type) == WIDE_BYTES);
 }

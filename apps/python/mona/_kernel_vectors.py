@@ -326,6 +326,8 @@ class Vectors:
     # ---- floats
 
     def _float(self, n):
+        if n.op == 'to_f16':
+            raise NoProgram('numbers of f16')
         if n.op in ('const', 'sample', 'entry', 'select'):
             return getattr(self, '_make_' + n.op)(n, 'f')
         if n.op == 'to_f32':
