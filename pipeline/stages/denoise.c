@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pipeline/stages/chroma_noise.h"
 #include "pipeline/stages/grain.h"
 #include "pipeline/stages/noise_change.h"
 #include "pipeline/stages/noise_evidence.h"
@@ -65,6 +66,9 @@
 /* Chroma with less noise than this is ignored where luma is clean. */
 #define MIN_CHROMA 2.2f
 
+/* Below so much noise in it chroma is left as the network makes it. */
+#define LEAST_BLOTCHES 1.3f
+
 /* The ratio of chroma's compression error to luma's; for 4:2:0 by x264 between QP 20 and 50 it is
  * 0.6 to 0.3. */
 #define CHROMA_ERROR 0.5f
@@ -87,6 +91,7 @@ typedef struct denoise_pass {
     frame unused;            /* receives that chroma: planes 0 and 1 */
     uint8_t *memory;         /* of grey and unused */
     temporal_work *temporal; /* NULL: frames are not steadied */
+    chroma_noise blotches;   /* open for whole 4:2:0 frames */
 } denoise_pass;
 
 struct denoiser;
@@ -104,14 +109,15 @@ typedef struct noise_job {
     const frame *in, *out;
     const frame *beside, *previous; /* as in stage_work */
     unsigned plane;
-    float error;      /* what compression left, in steps of 8 bits; 0: too little to be repaired */
-    float steadied;   /* because of compression, as for noise of this sigma; 0: it is not */
-    float noise;      /* its strength as given or estimated, in steps of 8 bits */
-    bool begins;      /* as in stage_work */
-    bool told;        /* the decoder reports what compression left, even if it is little */
-    bool noisy;       /* whether to run the network */
-    bool only_chroma; /* and leave luma as it is */
-    bool only_luma;   /* and leave chroma as it is */
+    float error;    /* what compression left, in steps of 8 bits; 0: too little to be repaired */
+    float steadied; /* because of compression, as for noise of this sigma; 0: it is not */
+    float noise;    /* its strength as given or estimated, in steps of 8 bits */
+    float found[DENOISE_PLANES]; /* of noise in each plane, as for display */
+    bool begins;                 /* as in stage_work */
+    bool told;          /* the decoder reports what compression left, even if it is little */
+    bool noisy;         /* whether to run the network */
+    bool only_chroma;   /* and leave luma as it is */
+    bool only_luma;     /* and leave chroma as it is */
     grain_model *grain; /* of the frame; NULL: it is not measured */
     uint8_t *row;       /* one row of the network's noise input, which all rows share */
 } noise_job;
@@ -224,7 +230,9 @@ static bool open_pass(denoise_pass *pass, stage *s, const stage_settings *settin
                                      settings->or_host, &config, error) &&
            check_outputs(pass, model, error) && (!grey || make_grey(pass, error)) &&
            open_pool(pass, s, settings, &config, model->name, error) &&
-           (!settings->temporal || open_temporal(pass, error));
+           (!settings->temporal || open_temporal(pass, error)) &&
+           (grey || chroma_noise_open(&pass->blotches, &pass->format) ||
+            pipeline_fail(error, "out of memory"));
 }
 
 static size_t noise_row_bytes(const denoiser *d)
@@ -255,8 +263,6 @@ static void forget(denoiser *d)
     for (unsigned p = 0; p < DENOISE_PLANES; p++)
         d->strength[p] = d->sigma[p] = -1;
     d->odds = d->pattern = 0;
-    if (d->grain)
-        memset(d->grain->meters, 0, sizeof d->grain->meters);
 }
 
 static bool open(stage *s, const stage_settings *settings, pipeline_error *error)
@@ -370,13 +376,15 @@ static void measure_noise(noise_job *job)
     denoiser *d = job->denoiser;
     job->only_chroma = job->only_luma = false;
     if (d->fixed >= 0) {
+        memset(job->found, 0, sizeof job->found);
         job->noise = (float)(d->fixed * DENOISE_MAX_SIGMA);
         return;
     }
     job->noise = follow_noise(job, job->plane);
+    const float chroma = job->pass->grey ? 0 : follow_chroma(job);
+    memcpy(job->found, d->sigma, sizeof job->found);
     if (job->pass->grey)
         return;
-    const float chroma = follow_chroma(job);
     job->only_chroma = chroma > 0 && !job->noise && !job->error;
     job->only_luma = !chroma && repairs(job);
     if (job->only_chroma)
@@ -460,6 +468,13 @@ static void keep_detail(const noise_job *job, unsigned planes)
     }
 }
 
+/* Of the noise that was found in chroma. */
+static void clean_chroma(const noise_job *job)
+{
+    if (fmaxf(job->found[1], job->found[2]) >= LEAST_BLOTCHES)
+        chroma_noise_clean(&job->pass->blotches, job->out);
+}
+
 /* Without noise the network is not run, since it would change samples slightly. */
 static void complete(const noise_job *job)
 {
@@ -471,6 +486,8 @@ static void complete(const noise_job *job)
         keep_detail(job, job->only_luma ? 1 : planes);
     if (job->only_luma)
         leave(job, 1, planes);
+    if (!pass->grey && job->noisy && !job->only_luma)
+        clean_chroma(job);
     if (pass->temporal && !job->previous)
         memset(pass->temporal->vectors, 0,
                motion_mask_blocks(&pass->format) * sizeof *pass->temporal->vectors);
@@ -496,8 +513,10 @@ static void measure_grain(const noise_job *job)
     const unsigned planes = job->pass->grey ? 1 : 3;
     if (!job->plane)
         *job->grain = (grain_model){.format = job->in->format};
+    if (!job->plane && job->begins)
+        memset(d->grain->meters, 0, sizeof d->grain->meters);
     for (unsigned p = job->plane; p < job->plane + planes && job->noise > 0; p++)
-        if (!p || d->sigma[p] > 0)
+        if (!p || job->found[p] > 0)
             grain_measure(&d->grain->meters[p], job->in, job->out, p, job->grain);
 }
 
@@ -588,6 +607,7 @@ static void close_pass(denoise_pass *pass)
     pool_close(&pass->pool);
     session_binding_close(&pass->bound);
     free(pass->memory);
+    chroma_noise_close(&pass->blotches);
     if (pass->temporal) {
         free(pass->temporal->blocks);
         free(pass->temporal->light);
@@ -608,7 +628,8 @@ static void close_denoiser(void *state)
 
 static size_t pass_bytes(const denoise_pass *pass)
 {
-    size_t bytes = session_binding_bytes(&pass->bound) + pool_bytes(&pass->pool);
+    size_t bytes = session_binding_bytes(&pass->bound) + pool_bytes(&pass->pool) +
+                   chroma_noise_bytes(&pass->blotches);
     if (pass->temporal)
         bytes += sizeof *pass->temporal +
                  motion_mask_blocks(&pass->format) *

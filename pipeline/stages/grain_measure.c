@@ -8,7 +8,7 @@
 /* Of a plane about so many blocks are looked at. A new frame counts an eighth. A flat block, of
  * which half the energy or less stays, counts as OTHERS of those in which there is more, and a
  * level of brightness with fewer than LEAST flat ones borrows from its neighbours. (Of a filmed
- * face with grain of three kinds of 3 to 10, that gives 0.92 to 1.08 of the grain back; of drawn
+ * face with grain of three kinds of 3 to 10, that gives 0.88 to 1.07 of the grain back; of drawn
  * film with texture that is denoised too, 0.86 to 1.16, where half as strict a test gives up to
  * 1.24.) */
 enum {

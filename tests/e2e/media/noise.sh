@@ -17,13 +17,13 @@ clean() { # $1: name, rest: options
     shift
     "$mona" enhance -y "$tmp/$name.mkv" -o "$tmp/out.mkv" -c ffv1 --stages denoise --temporal off --quiet "$@" < /dev/null
 }
-better() { # $1: name, $2: its original. By how many dB of luma the last result is
-    gain "$tmp/$1.mkv" "$tmp/out.mkv" "$tmp/$2.mkv"
+better() { # $1: name, $2: its original, $3: y, or another plane. By how many dB the last result is
+    gain "$tmp/$1.mkv" "$tmp/out.mkv" "$tmp/$2.mkv" "${3:-y}"
 }
-gain() { # $1: before, $2: after, $3: the original. By how many dB of luma $2 is better
+gain() { # $1: before, $2: after, $3: the original, $4: y, or another plane. By how many dB $2 is better
     ffmpeg -v info -i "$1" -i "$2" -i "$3" -lavfi '[2:v]format=yuv420p,split[a][b];[0:v]format=yuv420p[p];[p][a]psnr[s];
         [1:v]format=yuv420p[q];[q][b]psnr[t]' -map '[s]' -map '[t]' -f null - 2>&1 |
-        sed -n 's/.*psnr_\([0-9]*\) .*PSNR y:\([0-9.inf]*\).*/\1 \2/p' | sort -n | awk '{ y[NR] = $2 } END { print y[2] - y[1] }'
+        sed -n "s/.*psnr_\([0-9]*\) .*PSNR .*${4:-y}:\([0-9.inf]*\).*/\1 \2/p" | sort -n | awk '{ y[NR] = $2 } END { print y[2] - y[1] }'
 }
 gained() { # $1: name
     clean "$1" --content clean
@@ -56,6 +56,13 @@ ffmpeg -v error -y -i "$tmp/clean.mkv" -f lavfi -i "color=0x808080:s=640x360,for
     -map "[d]" -frames:v 4 -c:v ffv1 "$tmp/partly.mkv" -map "[s]" -frames:v 4 -c:v libx264 -crf 20 "$tmp/spoilt.mkv"
 clean spoilt
 at_least "noise in a part of the picture, coded" "$(better spoilt partly)" 1.5
+
+# ---- of colour ------------------------------------------------------------------------------------
+# Of coded chroma a network that is told luma's strength leaves blotches.
+film 8 "$tmp/eight.y4m" 640x360
+ffmpeg -v error -i "$tmp/eight.y4m" -c:v ffv1 "$tmp/eight.mkv" -vf noise=alls=12:allf=t:all_seed=7 -c:v libx264 -crf 23 -pix_fmt yuv420p "$tmp/colours.mkv"
+clean colours
+at_least "noise of chroma that was coded: dB gained in U" "$(better colours eight u)" 4.5
 
 # ---- light that changes ---------------------------------------------------------------------------
 # It changes every sample, as noise does.
