@@ -14,12 +14,13 @@ enum copies { LUMA, CHROMA, SUMS = CHROMA + 2, COPIES = SUMS + 2 };
 /* The distances of samples, the margin that they need, and the greatest weight. */
 enum { REACH = 4, STEP = 2, MARGIN = REACH + 1, MOST = 16, SHARE_ONE = 16 };
 
-/* Samples mix fully within half of ALIKE times what is left, at most MOST_ALIKE steps of 8 bits, and
- * of ALIKE_IN_LUMA steps, and not at all beyond the whole. Of NOISE_ALONE times as much in usual
- * blocks as in the flattest all is noise, of COLOURFUL times none. (Of fourteen photographs that move
- * chroma gains 0.5 dB on average where R, G and B have noise of 10, and hardly any changes where they
- * have 4; one, whose own chroma is noisy, loses 1.2 there. The film of the demo gains 3. Without the
- * last two, or with 2.4 for ALIKE, photographs lose up to 2 dB: models/train/chroma_noise.py.) */
+/* Samples mix fully within half of ALIKE times what is left, at most MOST_ALIKE steps of 8 bits,
+ * and of ALIKE_IN_LUMA steps, and not at all beyond the whole. Of NOISE_ALONE times as much in
+ * usual blocks as in the flattest all is noise, of COLOURFUL times none. (Of fourteen
+ * photographs that move chroma gains 0.5 dB on average where R, G and B have noise of 10, and
+ * hardly any changes where they have 4; one, whose own chroma is noisy, loses 1.2 there. The
+ * film of the demo gains 3. Without the last two, or with 2.4 for ALIKE, photographs lose up to
+ * 2 dB: models/train/chroma_noise.py.) */
 #define ALIKE 1.3
 #define MOST_ALIKE 8.0
 #define ALIKE_IN_LUMA 8.0
