@@ -336,9 +336,10 @@ static void run_unit(worker *w, const plan_group *g, mona_span columns)
     mona_unit_order order;
     clear_padding(w, g, progress);
     mona_order_begin(w, g, &order);
+    const uint32_t strip = mona_plan_strip_rows(plan, g);
     int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
     while (position < rows.end) {
-        position = position + plan->strip_rows < rows.end ? position + plan->strip_rows : rows.end;
+        position = position + strip < rows.end ? position + strip : rows.end;
         mona_schedule_strip(plan, g, position, progress);
         for (uint32_t o = g->first; o < g->last; o++)
             run_rows(w, o, progress, &order);

@@ -25,7 +25,8 @@ static void measure_depths(mona_plan *plan, const plan_group *g, plan_progress *
         mona_schedule_unit(plan, g, rows, mona_schedule_columns(plan, g, 0), progress);
         for (int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
              position < end;) {
-            position = position + plan->strip_rows < end ? position + plan->strip_rows : end;
+            const uint32_t strip = mona_plan_strip_rows(plan, g);
+            position = position + strip < end ? position + strip : end;
             mona_schedule_strip(plan, g, position, progress);
             mona_schedule_oldest(plan, g, progress);
             mona_schedule_advance(plan, g, progress);
@@ -41,7 +42,7 @@ static void keep_strips_whole(mona_plan *plan, const plan_group *g)
     for (uint32_t o = g->first; o < g->last; o++) {
         plan_op *op = &plan->ops[o];
         const uint32_t scale = op->bound.output.height / g->grid_height;
-        const uint32_t rows = plan->strip_rows * (scale ? scale : 1);
+        const uint32_t rows = mona_plan_strip_rows(plan, g) * (scale ? scale : 1);
         const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
         if (mona_plan_needs_ring(plan, o) && program && program->loads_strips &&
             program->loads_strips(&op->bound))
@@ -72,6 +73,30 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
     return mona_plan_keep_rings(plan, g, bytes);
 }
 
+/* Strips of a small map on an AI Core: as many rows as programs take at once, and all strips alike.
+ * Not where the height is open, as times of tall frames follow from those of short ones. */
+static uint32_t rows_of_small_map(const mona_plan *plan, const mona_config *config,
+                                  const plan_group *g)
+{
+    enum { SMALL_HEIGHT = 128 };
+    const uint32_t rows = ceil_div_u32(g->grid_height, g->parts);
+    if (!mona_plan_on_ai_core(plan) || config->strip_rows || !plan->model.tensors[0].height ||
+        g->grid_height > SMALL_HEIGHT)
+        return 0;
+    return ceil_div_u32(rows, ceil_div_u32(rows, MONA_ROWS_AT_ONCE));
+}
+
+static mona_status plan_strips(mona_plan *plan, const mona_config *config, plan_group *g,
+                               plan_progress *progress)
+{
+    g->tiles = 1;
+    for (uint32_t o = g->first; o < g->last; o++)
+        plan->ops[o].depth = mona_plan_needs_ring(plan, o) ? 0 : plan->ops[o].depth;
+    measure_depths(plan, g, progress);
+    keep_strips_whole(plan, g);
+    return choose_tiles(plan, config, g, progress);
+}
+
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     mona_status status = MONA_OK;
@@ -80,9 +105,14 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
         g->tiles = 1;
         if (g->whole_maps)
             continue;
-        measure_depths(plan, g, progress);
-        keep_strips_whole(plan, g);
-        status = choose_tiles(plan, config, g, progress);
+        const size_t rings = plan->rings_bytes;
+        g->strip_rows = rows_of_small_map(plan, config, g);
+        status = plan_strips(plan, config, g, progress);
+        if (g->strip_rows && (status || g->tiles > 1 || g->rings_bytes > mona_plan_room(plan, g))) {
+            plan->rings_bytes = rings;
+            g->strip_rows = 0;
+            status = plan_strips(plan, config, g, progress);
+        }
     }
     mona_plan_share_homes(plan);
     return status;

@@ -38,6 +38,7 @@ typedef struct plan_group {
     uint32_t side;    /* on AI Cores: 1 + the core that runs it alone, 2 while core 0 runs the group
                          before; 0: cores share it */
     uint32_t tiles;   /* column tiles of a band */
+    uint32_t strip_rows; /* on AI Cores: of a strip, if not as many as in other groups; else 0 */
     /* The reference grid has the size of the smallest result. Bands, strips and tiles are counted
      * in it, and its positions are scaled to the rows and columns of each result. */
     uint32_t grid_height, grid_width;
@@ -185,6 +186,12 @@ static inline bool mona_plan_packs(const mona_plan *plan)
     return !plan->shared && !plan->linked && !mona_plan_has_program(plan);
 }
 
+/* Rows of the grid in a strip. */
+static inline uint32_t mona_plan_strip_rows(const mona_plan *plan, const plan_group *g)
+{
+    return g->strip_rows ? g->strip_rows : plan->strip_rows;
+}
+
 /* How the device computes an operator as a program; NULL on a CPU. */
 static inline const mona_op_program *mona_plan_program_of(const mona_plan *plan, uint32_t kind)
 {
@@ -226,7 +233,7 @@ mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint
 void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span rows,
                         mona_span columns, plan_progress *progress);
 /* The position at which a unit begins. From there its positions go to its last row in steps of
- * plan->strip_rows. If it is below `begin`, the unit's first row, the rows before `begin` only fill
+ * mona_plan_strip_rows(). If it is below `begin`, the unit's first row, the rows before `begin` only fill
  * the rings. `begin` must be whole strips away from the first row of the band. */
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
                             int64_t begin, plan_progress *progress);

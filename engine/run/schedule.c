@@ -211,7 +211,7 @@ int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t
                             int64_t begin, plan_progress *progress)
 {
     const mona_span rows = mona_schedule_rows(g, band);
-    const uint32_t strip = plan->strip_rows;
+    const uint32_t strip = mona_plan_strip_rows(plan, g);
     int64_t low = 0;
     int64_t high = ceil_div_u32((uint32_t)(rows.end - rows.begin), strip) +
                    (uint32_t)(begin - rows.begin) / strip;

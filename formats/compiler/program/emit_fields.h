@@ -52,7 +52,7 @@
 
 #define GROUP_FIELDS(F, x) \
     F(x, NUMBER, first) F(x, NUMBER, last) F(x, NUMBER, parts) F(x, NUMBER, whole_maps) \
-    F(x, NUMBER, by_channels) F(x, UNUSED, side) F(x, NUMBER, tiles) F(x, NUMBER, grid_height) \
+    F(x, NUMBER, by_channels) F(x, UNUSED, side) F(x, NUMBER, tiles) F(x, UNUSED, strip_rows) F(x, NUMBER, grid_height) \
     F(x, NUMBER, grid_width) F(x, UNUSED, rings_bytes)
 
 #define OP_FIELDS(F, x) \
