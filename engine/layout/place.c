@@ -84,10 +84,27 @@ static void set_placed(mona_plan *plan, plan_progress *uses, uint32_t o, uint32_
     uses[home].next += is_read_early(plan, uses, o);
 }
 
-/* What reads maps on AI Cores copies them. */
-static bool is_allowed(const mona_plan *plan, const plan_progress *uses, uint32_t home)
+/* Whether an operator of its group reads concat or slice o where it lies, and no copy of it. */
+static bool is_read_in_place(const mona_plan *plan, uint32_t o)
 {
-    return !plan->ops[home].map || (!mona_plan_on_ai_core(plan) && !uses[home].next);
+    const uint32_t last = plan->ops[plan->ops[o].group_first].group.last;
+    bool found = false;
+    for (uint32_t r = o + 1; r < last; r++) {
+        const plan_op *op = &plan->ops[r];
+        const mona_op_class *class = mona_ops[op->bound.op->kind];
+        const bool copies = class->reads_maps && class->reads_maps(op->bound.op);
+        for (uint32_t i = 0; i < op->bound.op->input_count; i++)
+            found |= op->writer[i] == o && !copies;
+    }
+    return found;
+}
+
+/* AI Cores read maps by copies of them alone. */
+static bool is_allowed(const mona_plan *plan, const plan_progress *uses, uint32_t home, uint32_t o)
+{
+    return !plan->ops[home].map || (!uses[home].next && !(mona_plan_on_ai_core(plan) &&
+                                                          (plan->ops[o].bound.run->cuts_channels ||
+                                                           is_read_in_place(plan, o))));
 }
 
 /* ---- joining -------------------------------------------------------------------------------- */
@@ -198,7 +215,7 @@ static bool place_inputs(mona_plan *plan, plan_progress *uses, uint32_t o, uint3
             placed |= 1u << i;
     }
     set_placed(plan, uses, o, o, placed);
-    if (placed == before || is_allowed(plan, uses, o))
+    if (placed == before || is_allowed(plan, uses, o, o))
         return true;
     set_placed(plan, uses, o, o, before);
     for (; count; count--)
@@ -229,7 +246,7 @@ static void place_slice(mona_plan *plan, plan_progress *uses, uint32_t o)
     const bool map = plan->ops[source.home].map;
     put(plan, uses, o, source.home, source.begin + b->op->channels.first / b->output_c0);
     set_placed(plan, uses, o, source.home, 1);
-    if (!is_allowed(plan, uses, source.home)) {
+    if (!is_allowed(plan, uses, source.home, o)) {
         set_placed(plan, uses, o, source.home, 0);
         take_out(plan, uses, o, source.home);
         plan->ops[source.home].map = map;
