@@ -16,9 +16,8 @@
  * and a block of the largest sample. Parts that belong to no row are transposed as well, so they
  * are cleared first.
  *
- * The LOAD of the next strip begins while samples are still being stored (begin_op of
- * session_modelled.c). These are in the upper half of UB, where LOAD writes nothing before MTE3 has
- * finished.
+ * The LOAD of the next strip begins while samples are still being stored (session_order.c). These
+ * are in the upper half of UB, where LOAD writes nothing before MTE3 has finished.
  *
  * Flags, event 0:
  *   MTE1 -> V    channel blocks are in UB
@@ -371,8 +370,54 @@ static void store_piece(void *program_, const mona_piece *k)
         ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 
+/* ---- the only pixel -------------------------------------------------------------------------- */
+
+/* Whether the only pixel of fp16 goes to planes whose rows are a block each, side by side. */
+static bool is_pixel(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_buffer *planes = call->planes;
+    const uint32_t blocks = ceil_div_u32(b->output.channels, b->input_c0[0]);
+    return b->output.width == 1 && b->output.height == 1 && b->op->store.block == 1 &&
+           b->op->store.first_channel == 0 && store_count(call) == 1 &&
+           b->input[0].type == MONA_F16 && b->output.type == MONA_F16 && b->input_c0[0] == LANES &&
+           planes->row_stride == AC_BLOCK && planes->channel_stride == AC_BLOCK &&
+           blocks <= AC_MAX_REPEAT;
+}
+
+/* A block of 16 channels becomes 16 blocks of one, which are their planes. */
+static void store_pixel(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const uint32_t channels = b->output.channels, blocks = ceil_div_u32(channels, LANES);
+    const mona_row_at in = mona_place_row(call->core, input_row(call, 0), false);
+    const ac_address from = ac_at(AC_UB, 0), to = from + blocks * AC_BLOCK;
+    mona_side turned = {.repeat = LANES}, block = {.repeat = 1};
+    for (uint32_t i = 0; i < LANES; i++) {
+        turned.at[i] = to + i * AC_BLOCK;
+        block.at[i] = from;
+    }
+    mona_copy_rows(call->core, AC_L1_UB, (mona_steps){from, AC_BLOCK},
+                   (mona_steps){in.at, (ptrdiff_t)in.block_stride}, blocks, AC_BLOCK);
+    ac_emit_sync(call->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+    mona_turn(call->core, sizeof(uint16_t), &turned, &block, blocks);
+    ac_emit_barrier(call->core, AC_PIPE_V);
+    if (b->op->store.scale != F16_ONE)
+        muls_all(call->core, to, to, ac_f32_from_f16(b->op->store.scale), blocks * LANES * LANES,
+                 side_by_side);
+    ac_emit_sync(call->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
+    mona_copy_rows(call->core, AC_UB_GM,
+                   (mona_steps){ac_address_of(call->core, call->planes->data, true), AC_BLOCK},
+                   (mona_steps){to, AC_BLOCK}, 1, channels * AC_BLOCK);
+    ac_emit_barrier(call->core, AC_PIPE_ALL); /* a LOAD may use all of UB */
+}
+
 void mona_store_program(const mona_row_call *calls, uint32_t count)
 {
+    if (!in_lanes(calls->bound) && is_pixel(calls)) {
+        store_pixel(calls);
+        return;
+    }
     if (!in_lanes(calls->bound)) {
         mona_store_by_scalar(calls, count);
         return;
