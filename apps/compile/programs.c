@@ -118,7 +118,7 @@ static bool cut_if_needed(const char *name, uint8_t **bytes, size_t *size, const
         needed = needed || model_needs_cut(&model, sizes.at[i]);
     if (!needed)
         return true;
-    if (!model_cut(&model, &made, size, &error))
+    if (!model_cut(&model, sizes.at, sizes.count, &made, size, &error))
         return cli_fail(0, "%s does not fit %s as a whole, and cannot be cut: %s", name, chip,
                         error.text);
     free(*bytes);

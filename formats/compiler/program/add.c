@@ -50,7 +50,7 @@ bool program_add(const mona_model *model, mona_size size, uint8_t **bytes, size_
     *bytes = NULL;
     if (model_needs_cut(model, size)) {
         at = 0;
-        ok = model_cut(model, bytes, count, error);
+        ok = model_cut(model, &size, 1, bytes, count, error);
     } else {
         *count = (size_t)model->header->file_bytes;
         *bytes = file_alloc(*count);

@@ -33,7 +33,8 @@ typedef struct tensor_use {
 typedef struct cutter {
     const mona_model *model;
     mona_writer writer;
-    tensor_use *uses; /* [tensors] */
+    tensor_use *uses;    /* [tensors] */
+    size_t part_weights; /* bytes, of each part of a large convolution */
 } cutter;
 
 static bool reads_planes(const mona_file_op *op)
@@ -120,8 +121,14 @@ static uint32_t bring(cutter *c, uint32_t tensor)
 
 /* Data begins at multiples of 64 bytes, and so do the weights, biases and scales of this many
  * outputs; where an output has an odd number of weights, of GROUPED_OUTPUTS. Weights of MAX_WEIGHTS
- * bytes leave L1 room for rings. */
-enum { PART_OUTPUTS = 32, GROUPED_OUTPUTS = 64, MAX_WEIGHTS = 384 << 10 };
+ * bytes leave L1 room for rings; those of a part may be LARGE_WEIGHTS where rings are small: each
+ * part reads all of its inputs. */
+enum {
+    PART_OUTPUTS = 32,
+    GROUPED_OUTPUTS = 64,
+    MAX_WEIGHTS = 384 << 10,
+    LARGE_WEIGHTS = 600 << 10
+};
 
 /* Input channels of an output, and outputs of a group. */
 static uint32_t group_inputs(const mona_model *m, const mona_file_op *op)
@@ -151,8 +158,9 @@ static size_t packed_bytes(const mona_model *m, const mona_file_op *op)
 
 /* Outputs of each part of a convolution; 0: it stays whole. Parts have whole groups, and their
  * number is even where that is possible, so that two cores can take as many. */
-static uint32_t part_outputs(const mona_model *m, const mona_file_op *op)
+static uint32_t part_outputs(const cutter *c, const mona_file_op *op)
 {
+    const mona_model *m = c->model;
     if (!mona_ops[op->kind]->has_filter)
         return 0;
     const size_t bytes = packed_bytes(m, op);
@@ -160,7 +168,7 @@ static uint32_t part_outputs(const mona_model *m, const mona_file_op *op)
     const uint32_t each = grouped ? group_outputs(m, op) : 1;
     const uint32_t aligned = grouped ? GROUPED_OUTPUTS : PART_OUTPUTS;
     const uint32_t unit = each > aligned ? each : aligned;
-    const uint32_t most = (uint32_t)(MAX_WEIGHTS / bytes) / unit * unit;
+    const uint32_t most = (uint32_t)(c->part_weights / bytes) / unit * unit;
     const uint32_t outputs = m->tensors[op->output].channels;
     if (bytes * outputs <= MAX_WEIGHTS || unit % each || unit % aligned)
         return 0;
@@ -278,7 +286,7 @@ static void write_whole(cutter *c, const mona_file_op *op)
 static void write_op(cutter *c, const mona_file_op *op)
 {
     const mona_model *m = c->model;
-    const uint32_t part = part_outputs(m, op);
+    const uint32_t part = part_outputs(c, op);
     if (part)
         write_parts(c, op, 0, m->tensors[op->output].channels, part);
     else if (!reads_planes(op) || c->uses[op->output].kept)
@@ -290,10 +298,11 @@ static void write_op(cutter *c, const mona_file_op *op)
 
 /* ---- the call -------------------------------------------------------------------------------- */
 
-bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_error *error)
+static bool cut_into(const mona_model *model, size_t part_weights, uint8_t **bytes, size_t *size,
+                     format_error *error)
 {
     const mona_file_header *h = model->header;
-    cutter c = {.model = model};
+    cutter c = {.model = model, .part_weights = part_weights};
     if (h->next || h->program_count)
         return format_fail(error, "it is a model for several sizes, or has programs");
     if (!find_uses(&c))
@@ -312,4 +321,26 @@ bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_er
     mona_writer_free(&c.writer);
     free(c.uses);
     return ok;
+}
+
+/* Whether a cut model can be planned for all sizes. */
+static bool fits(const mona_model *of, const uint8_t *bytes, size_t count, const mona_size *sizes,
+                 size_t size_count)
+{
+    mona_model model;
+    bool ok = model_open_at(&model, bytes, count, 0, of->kernels);
+    for (size_t i = 0; i < size_count && ok; i++)
+        ok = !model_needs_cut(&model, sizes[i]);
+    return ok;
+}
+
+bool model_cut(const mona_model *model, const mona_size *sizes, size_t size_count, uint8_t **bytes,
+               size_t *size, format_error *error)
+{
+    if (!cut_into(model, LARGE_WEIGHTS, bytes, size, error))
+        return false;
+    if (fits(model, *bytes, *size, sizes, size_count))
+        return true;
+    free(*bytes);
+    return cut_into(model, MAX_WEIGHTS, bytes, size, error);
 }

@@ -12,11 +12,12 @@
  * Ascend 310 after model_cut. */
 bool model_needs_cut(const mona_model *model, mona_size size);
 
-/* Writes a model of one size so that planners may cut it into groups anywhere: a SLICE of all
+/* Writes a model so that, for these sizes, planners may cut it into groups anywhere: a SLICE of all
  * channels comes before every reader of a tensor, and each reader of a LOAD gets one of its own.
  * Convolutions whose weights would fill L1 become several, of some outputs each, and a CONCAT.
  * Where a plan makes no cut, SLICEs and CONCATs cost nothing. free() releases *bytes. */
-bool model_cut(const mona_model *model, uint8_t **bytes, size_t *size, format_error *error);
+bool model_cut(const mona_model *model, const mona_size *sizes, size_t size_count, uint8_t **bytes,
+               size_t *size, format_error *error);
 
 /* Records the program of a model for the Ascend 310 and frames of this size; free() releases
  * *bytes. */

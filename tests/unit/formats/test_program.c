@@ -286,7 +286,7 @@ static void check_cut(const mona_model *whole, mona_size size)
     mona_model model, with;
     ac_program p;
     assert_true(model_needs_cut(whole, size));
-    assert_true(model_cut(whole, &cut, &bytes, &error));
+    assert_true(model_cut(whole, &size, 1, &cut, &bytes, &error));
     assert_int_equal(mona_model_open(&model, cut, bytes), MONA_OK);
     assert_false(model_needs_cut(&model, size));
     program = recorded_program(&model, size, &program_bytes);
