@@ -167,12 +167,15 @@ static void add_copy(list *l, const ac_instruction *i)
         [AC_UB_GM] = {1 << AC_UB, IN_GM},
     };
     const ac_copy *c = &i->copy;
-    const uint32_t from = paths[i->opcode - AC_OP_COPY].from, to = paths[i->opcode - AC_OP_COPY].to;
+    const bool loads = ac_loads_constants(i);
+    const uint32_t from = loads ? 1 << AC_CONSTANTS : paths[i->opcode - AC_OP_COPY].from,
+                   to = loads ? 1 << AC_CONSTANTS : paths[i->opcode - AC_OP_COPY].to;
     const uint64_t burst = (uint64_t)c->blocks * AC_BLOCK;
     repeat(add(l, "src", A, i->a, burst, from, from == IN_GM ? 1 : AC_BLOCK), c->bursts,
            burst + (uint64_t)c->src_gap * AC_BLOCK);
-    repeat(add(l, "dst", DST, i->dst, burst, to, to == IN_GM ? 1 : AC_BLOCK), c->bursts,
-           burst + (uint64_t)c->dst_gap * AC_BLOCK);
+    ac_access *dst = add(l, "dst", DST, i->dst, burst, to, to == IN_GM ? 1 : AC_BLOCK);
+    dst->write = !loads; /* of other bytes than are there */
+    repeat(dst, c->bursts, burst + (uint64_t)c->dst_gap * AC_BLOCK);
 }
 
 static void add_load2d(list *l, const ac_instruction *i)

@@ -27,9 +27,10 @@
 
 /* ---- addresses ------------------------------------------------------------------------------ */
 
-/* Where operands lie. Constants lie in L1, where the launch of a program copies them; they are only
- * read. From AC_GM on, every buffer of global memory that a program is given is a space of its own:
- * inputs, outputs, maps. */
+/* Where operands lie. Constants lie in global memory and, those that instructions read, in L1, to
+ * which a copy whose operands both are constants loads them; nothing else writes there. From AC_GM
+ * on, every buffer of global memory that a program is given is a space of its own: inputs, outputs,
+ * maps. */
 typedef enum ac_space {
     AC_L1,
     AC_L0A,
@@ -250,6 +251,12 @@ static inline bool ac_turns(ac_opcode op)
     return op == AC_OP_TRANSPOSE || op == AC_OP_TRANSPOSE_B8;
 }
 
+/* Whether it loads constants to their place in L1. */
+static inline bool ac_loads_constants(const ac_instruction *i)
+{
+    return i->opcode == AC_OP_COPY + AC_GM_L1 && ac_space_of(i->dst) == AC_CONSTANTS;
+}
+
 /* How many of dst, a and b an instruction has, in this order. */
 static inline uint32_t ac_operands(ac_opcode op)
 {
@@ -311,6 +318,13 @@ static inline ac_path ac_path_out(ac_address dst)
 static inline void ac_emit_copy_out(ac_core *core, ac_address dst, ac_address src, ac_copy c)
 {
     ac_emit_copy(core, ac_path_out(dst), dst, src, c);
+}
+
+/* Loads so many bytes of constants, rounded up to whole blocks. */
+static inline void ac_emit_load_constants(ac_core *core, ac_address at, uint64_t bytes)
+{
+    ac_emit_copy(core, AC_GM_L1, at, at,
+                 (ac_copy){.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)});
 }
 
 static inline void ac_emit_load2d(ac_core *core, ac_address dst_l0b, ac_address src,

@@ -491,7 +491,7 @@ void ac_execute(ac_core *core, const ac_instruction *i)
         transpose(core, i->turn.to, i->turn.from, i->turn.repeat, op == AC_OP_TRANSPOSE ? 2 : 1);
         return;
     }
-    if (op == AC_OP_NONE || op >= AC_OP_WORK)
+    if (op == AC_OP_NONE || op >= AC_OP_WORK || ac_loads_constants(i))
         return;
     uint8_t *dst = bytes_at(core, i->dst);
     const uint8_t *a = op == AC_OP_DUP || op == AC_OP_FILL ? NULL : bytes_at(core, i->a);

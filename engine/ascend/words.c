@@ -189,7 +189,7 @@ static void put_core(maker *m, uint32_t core)
     m->depth = m->phases = 0;
     m->lanes = m->scale = UNKNOWN;
     words_new_chunk(m);
-    put_constants(m, s->first_constant, s->constants);
+    put_constants(m, s->first_constant, h->loads ? 0 : s->constants);
     put_constants(m, h->constants_bytes - h->zero_bytes, h->zero_bytes);
     words_add_flag(m, ac_flag_of(&barrier));
     put_records(m, m->program->records + s->core[core].first, s->core[core].count);

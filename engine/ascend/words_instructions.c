@@ -41,9 +41,12 @@ uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t space, uint32_t k
 
 place words_place_of(maker *m, const ac_record *r, uint32_t k)
 {
-    const uint32_t space = m->program->forms[r->form].space[k];
+    const ac_form *f = &m->program->forms[r->form];
+    const uint32_t space = f->space[k];
     place p = {r->at[k], 0, words_phase_of(m, r, space, k)};
-    if (space == AC_CONSTANTS)
+    if (space == AC_CONSTANTS && f->opcode == AC_OP_COPY + AC_GM_L1 && k)
+        p.base = 1;
+    else if (space == AC_CONSTANTS)
         p.offset = words_constant_at(m, r->at[k]);
     else if (space >= AC_GM)
         p.base = 1 + space - AC_GM + 1;

@@ -71,6 +71,7 @@ void ac_model_wait(ac_core *core, double cycles)
     ac_model *m = core->model;
     m->idle_from[AC_PIPE_S] = max_f64(m->idle_from[AC_PIPE_S], cycles);
     m->report.cycles = max_f64(m->report.cycles, cycles);
+    m->loads = 0;
     join_all(m);
 }
 

@@ -138,7 +138,7 @@ void ac_model_init(ac_core *core, void *memory, const ac_model_config *config);
 void ac_model_take(ac_core *core, const ac_instruction *instruction);
 /* A turn of a loop of the program begins. */
 void ac_model_turn(ac_core *core);
-/* Bytes of L1 or UB that hold values before the program begins. */
+/* Bytes of L1 or UB, or of the constants in L1, that hold values before the program begins. */
 void ac_model_written(ac_core *core, ac_address at, size_t size);
 /* Calls observe for every later instruction; NULL: no longer. */
 void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_model_event *event),
@@ -150,7 +150,8 @@ void ac_model_set_costs(ac_core *core, const ac_costs *costs);
 void ac_model_launch(ac_core *core, size_t resident_bytes);
 /* A copy of bytes to L1 before the next group of a program. */
 void ac_model_load(ac_core *core, size_t bytes);
-/* Waits for other cores. What follows begins after everything issued before has ended, and not
+/* Waits for other cores; constants that instructions have loaded are no longer in L1. What follows
+ * begins after everything issued before has ended, and not
  * before `cycles` cycles since the reset. */
 void ac_model_wait(ac_core *core, double cycles);
 /* Name of the kernel that the instructions from here on belong to; it must outlive the model. */

@@ -141,10 +141,46 @@ static void touch_all(ac_model *m, const ac_access *a, ac_shadow *shadow)
         }
 }
 
+/* ---- constants ------------------------------------------------------------------------------ */
+
+static void add_loaded(ac_model *m, ac_address at, uint64_t bytes, uint32_t index)
+{
+    m->loaded[m->loads++ % AC_LOADS] =
+        (ac_loaded){ac_offset_of(at), ac_offset_of(at) + bytes, index};
+}
+
+/* The copy that brought a byte; NULL: none did. */
+static const ac_loaded *loaded_at(const ac_model *m, uint64_t at)
+{
+    const uint32_t kept = m->loads < AC_LOADS ? m->loads : AC_LOADS;
+    for (uint32_t back = 1; back <= kept; back++) {
+        const ac_loaded *l = &m->loaded[(m->loads - back) % AC_LOADS];
+        if (at >= l->begin && at < l->end)
+            return l;
+    }
+    return NULL;
+}
+
+/* Constants that are read must have been loaded, and the pipe that reads them must know. */
+static void check_loaded(ac_model *m, const ac_access *a)
+{
+    const uint64_t end = ac_offset_of(a->at) + a->extent;
+    for (uint64_t at = ac_offset_of(a->at); at < end;) {
+        const ac_loaded *l = loaded_at(m, at);
+        if (!l)
+            ac_find(m, AC_UNWRITTEN, a->name, (int64_t)at, 0);
+        else if (l->index > m->clock[m->pipe][AC_PIPE_MTE2])
+            ac_find_pair(m, AC_RACE, a->name, (int64_t)at, AC_OP_COPY + AC_GM_L1, l->index);
+        at = l ? l->end : end;
+    }
+}
+
 void ac_model_written(ac_core *core, ac_address at, size_t size)
 {
     ac_model *m = core->model;
     const ac_space space = ac_space_of(at);
+    if (m && space == AC_CONSTANTS)
+        add_loaded(m, at, size, 0);
     if (!m || space >= AC_BUFFERS || ac_offset_of(at) >= m->memory[space].size)
         return;
     const size_t start = (size_t)ac_offset_of(at), room = m->memory[space].size - start;
@@ -171,4 +207,11 @@ void ac_check(ac_model *m, const ac_target *target, const ac_instruction *i)
     for (uint32_t k = 0; k < count; k++)
         if (shadows[k])
             touch_all(m, &accesses[k], shadows[k]);
+        else if (m->loads_constants && ac_space_of(accesses[k].at) == AC_CONSTANTS &&
+                 !ac_loads_constants(i))
+            check_loaded(m, &accesses[k]);
+    if (ac_loads_constants(i)) {
+        add_loaded(m, i->dst, (uint64_t)i->copy.blocks * AC_BLOCK, m->index);
+        m->loads_constants = true;
+    }
 }

@@ -59,6 +59,8 @@ void ac_model_reset(ac_core *core)
     memset(m->idle_from, 0, sizeof m->idle_from);
     memset(m->flags, 0, sizeof m->flags);
     memset(&m->report, 0, sizeof m->report);
+    m->loads = 0;
+    m->loads_constants = false;
     for (int p = 0; p < AC_PIPES; p++)
         m->clock[p][p] = UINT32_MAX;
     m->index = 0;

@@ -11,7 +11,7 @@
 #include "engine/arith.h"
 #include "engine/model310/model310.h"
 
-enum { AC_PIPES = AC_PIPE_ALL, AC_EVENTS = 4 };
+enum { AC_PIPES = AC_PIPE_ALL, AC_EVENTS = 4, AC_LOADS = 1024 };
 
 /* The last accesses to 32 bytes of a buffer. Index 0: none, or before the program. */
 typedef struct ac_shadow {
@@ -28,6 +28,12 @@ typedef struct ac_flag_state {
     const char *kernel;
 } ac_flag_state;
 
+/* Bytes of the constants that are in L1, and the instruction that loaded them. */
+typedef struct ac_loaded {
+    uint64_t begin, end;
+    uint32_t index;
+} ac_loaded;
+
 struct ac_model {
     ac_model_config config;
     const ac_memory *memory; /* that of the core */
@@ -37,6 +43,9 @@ struct ac_model {
     uint32_t clock[AC_PIPES][AC_PIPES];
     double idle_from[AC_PIPES];
     ac_flag_state flags[AC_PIPES][AC_PIPES][AC_EVENTS];
+    ac_loaded loaded[AC_LOADS]; /* the last ones since the last wait for other cores */
+    uint32_t loads;
+    bool loads_constants; /* instructions do; else all are in L1 */
     const char *kernel;
     /* The current instruction. */
     ac_opcode opcode;

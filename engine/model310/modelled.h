@@ -27,7 +27,7 @@ static inline double mona_modelled_with_losses(const mona_modelled_op *op, doubl
 }
 
 /* The report of the last run. NULL: there is no such core, or the session's device is not model310.
- * A core's frame begins with the launch of its task, which copies the constants to L1. */
+ * A core's frame begins with the launch of its task, which copies a row of zeros to L1. */
 const ac_model_report *mona_session_modelled(const mona_session *session, unsigned core);
 /* The figures of operator `op` of the model, NULL as above. All are zero for a STORE that ran as
  * part of a convolution or of an earlier STORE. */

@@ -159,9 +159,9 @@ static void place_planes(worker *w)
     memset(modelled_ops(w), 0, plan->model.header->op_count * sizeof(mona_modelled_op));
 }
 
-/* Begins a group, or two side by side: the launch of the task, or a wait for the slowest core, and
- * the copy of each core's constants to L1; of the first group also of the row of zeros, which stays
- * there. */
+/* Begins a group, or two side by side: the launch of the task, with a copy of the row of zeros,
+ * which stays in L1, or a wait for the slowest core. Then the copy of each core's constants, unless
+ * instructions load them. */
 static void begin_group(mona_session *s, bool first, const size_t constants[2], size_t zeros)
 {
     if (!first)
@@ -171,6 +171,10 @@ static void begin_group(mona_session *s, bool first, const size_t constants[2], 
             ac_model_launch(&s->workers[i].core, constants[i > 0] + zeros);
         else if (constants[i > 0])
             ac_model_load(&s->workers[i].core, constants[i > 0]);
+    for (uint32_t i = 0; i < s->plan->cores; i++) {
+        ac_core *core = &s->workers[i].core;
+        ac_model_written(core, ac_at(AC_CONSTANTS, core->memory[AC_CONSTANTS].size - zeros), zeros);
+    }
 }
 
 /* Most operators on arrays are no AI Core program: arrays lie in global memory, and the chip's AI
@@ -284,6 +288,15 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
+/* All at once, before the pipes are emptied. */
+static void load_constants(worker *w, const plan_op *op, mona_unit_order *order)
+{
+    ac_emit_load_constants(
+        &w->core, ac_at(AC_CONSTANTS, op->constants_offset - w->session->plan->state_bytes),
+        op->constants_bytes);
+    order->left = MONA_LEFT_ANY;
+}
+
 /* Computes the rows that the strip needs from an operator, as many at a time as its program
  * takes. */
 static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_unit_order *order)
@@ -308,6 +321,9 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_un
         }
     }
     const mona_modelled_op before = begin_op(w, index);
+    call.loads = order->first_tile && p->next == p->begin && op->constants_bytes;
+    if (call.loads && !(op->bound.program && op->bound.program->loads_constants))
+        load_constants(w, op, order);
     mona_order_before(w, index, order);
     while (p->next < p->need) {
         mona_row_call calls[MONA_ROWS_AT_ONCE];
@@ -321,14 +337,16 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_un
             op->bound.program->emit(calls, count);
         else
             row_without_program(w, op, calls);
+        call.loads = false;
     }
     mona_order_after(w, index, order);
     mona_modelled_add(w, index, &before);
 }
 
-static void run_unit(worker *w, const plan_group *g, mona_span columns)
+static void run_unit(worker *w, const plan_group *g, uint32_t tile)
 {
     const mona_plan *plan = w->session->plan;
+    const mona_span columns = mona_schedule_columns(plan, g, tile);
     const uint32_t band = g->side ? 0 : w->index;
     const mona_span rows = mona_schedule_rows(g, band);
     plan_progress *progress = (plan_progress *)(void *)(w->region + plan->progress_offset);
@@ -336,6 +354,7 @@ static void run_unit(worker *w, const plan_group *g, mona_span columns)
     mona_unit_order order;
     clear_padding(w, g, progress);
     mona_order_begin(w, g, &order);
+    order.first_tile = tile == 0;
     const uint32_t strip = mona_plan_strip_rows(plan, g);
     int64_t position = mona_schedule_start(plan, g, band, rows.begin, progress);
     while (position < rows.end) {
@@ -358,7 +377,7 @@ static void run_group(worker *w, const plan_group *g)
         run_array(w, g);
     else
         for (uint32_t tile = 0; tile < g->tiles; tile++)
-            run_unit(w, g, mona_schedule_columns(w->session->plan, g, tile));
+            run_unit(w, g, tile);
 }
 
 /* Runs the cores one after another, each with its share of the memory's bandwidth: predictions must
@@ -368,12 +387,9 @@ static void run_plan(mona_session *s)
     const mona_plan *plan = s->plan;
     const plan_group *first = mona_plan_first_group(plan);
     for (const plan_group *g = first; g; g = mona_plan_next_group(plan, g)) {
-        const bool loads = g == first || plan->group_constants;
-        const plan_group *other = g->side ? mona_plan_next_group(plan, g) : g;
-        const size_t constants[] = {loads ? mona_plan_group_constants(plan, g) : 0,
-                                    loads && other ? mona_plan_group_constants(plan, other) : 0};
+        static const size_t none[2];
         if (g->side != 2)
-            begin_group(s, g == first, constants, plan->maps_offset - plan->zero_offset);
+            begin_group(s, g == first, none, plan->maps_offset - plan->zero_offset);
         if (s->recorder)
             record_group(s, g);
         for (uint32_t i = 0; i < plan->cores; i++)
@@ -386,8 +402,8 @@ static void run_program(mona_session *s)
     const ac_program *p = &s->plan->program;
     for (uint32_t i = 0; i < p->header.segments; i++) {
         const ac_segment *g = &p->segments[i];
-        const bool loads =
-            !i || g->first_constant != g[-1].first_constant || g->constants != g[-1].constants;
+        const bool loads = !p->header.loads && (!i || g->first_constant != g[-1].first_constant ||
+                                                g->constants != g[-1].constants);
         const bool pair = ac_runs_beside(p->segments, p->header.segments, i + 1);
         const size_t constants[] = {loads ? g->constants : 0, loads ? g[pair].constants : 0};
         if (!ac_runs_beside(p->segments, p->header.segments, i))

@@ -23,6 +23,7 @@ typedef struct mona_unit_order {
     enum { MONA_LEFT_NOTHING, MONA_LEFT_STORES, MONA_LEFT_V, MONA_LEFT_ANY } left;
     mona_brought brought[MONA_BROUGHT];
     uint32_t count;
+    bool first_tile; /* whose operators load their constants */
 } mona_unit_order;
 
 /* Of a unit, and of each of its operators. */

@@ -135,7 +135,8 @@ ac_program mona_session_places(const mona_session *s, ac_buffer buffers[AC_SPACE
                    .constants_bytes = (uint32_t)constants->size,
                    .zero_bytes = (uint32_t)(plan->maps_offset - plan->zero_offset),
                    .buffers = buffers_of(plan, buffers) ? plane_count(plan) + 1 : 0,
-                   .inputs = plan->model.header->input_count},
+                   .inputs = plan->model.header->input_count,
+                   .loads = 1},
         .constants = constants->bytes,
         .buffers = buffers,
     };

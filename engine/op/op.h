@@ -111,6 +111,7 @@ typedef struct mona_row_call {
      * store_count 0: it runs alone */
     const mona_bound_op *const *stores;
     uint32_t store_count;
+    bool loads; /* of programs with loads_constants: they are not in L1 yet */
 } mona_row_call;
 
 /* A tensor stored whole. Column 0 of row y of channel block n lies at
@@ -174,6 +175,7 @@ typedef struct mona_op_program {
     /* Whether one instruction loads all rows of a strip, so that rings should wrap around between
      * strips; NULL: no. */
     bool (*loads_strips)(const mona_bound_op *bound);
+    bool loads_constants; /* to L1 itself, if the call says so */
     /* When it ends, V has waited for all other pipes but MTE2, which it does not use; and what is
      * before it may end so. */
     bool ends_in_v;

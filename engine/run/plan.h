@@ -233,8 +233,8 @@ mona_span mona_schedule_columns(const mona_plan *plan, const plan_group *g, uint
 void mona_schedule_unit(const mona_plan *plan, const plan_group *g, mona_span rows,
                         mona_span columns, plan_progress *progress);
 /* The position at which a unit begins. From there its positions go to its last row in steps of
- * mona_plan_strip_rows(). If it is below `begin`, the unit's first row, the rows before `begin` only fill
- * the rings. `begin` must be whole strips away from the first row of the band. */
+ * mona_plan_strip_rows(). If it is below `begin`, the first row of the unit, those before it only
+ * fill the rings. `begin` must be whole strips away from the first row of the band. */
 int64_t mona_schedule_start(const mona_plan *plan, const plan_group *g, uint32_t band,
                             int64_t begin, plan_progress *progress);
 /* Sets need of the group's operators so that results are complete up to grid row `position`. */

@@ -32,6 +32,8 @@
  *   V -> MTE3, 0         a result is in UB
  *   MTE3 -> V, slot      the result has been stored
  *   V -> S, S -> V, 0    the scalar unit takes its turn
+ *   MTE2 -> MTE1, 0      constants have been loaded
+ *   MTE1 -> MTE2, 0      so that the next ones may be
  * A flag that guards the reuse of a buffer is set once beforehand and awaited once at the end, so
  * that every set has its wait. */
 #include "ops/ascend/conv_instructions.h"
@@ -218,18 +220,52 @@ static void load_row(const program *p, const tile *t, uint32_t part, uint32_t fi
     }
 }
 
+/* ---- constants ------------------------------------------------------------------------------ */
+
+/* Bytes of the weights of parts [first, end). */
+static size_t weight_bytes(const program *p, uint32_t first, uint32_t end)
+{
+    size_t fractals = 0;
+    for (uint32_t part = first; part < end; part++)
+        fractals += (size_t)mona_conv_all_k(p->k, part) * p->k->width;
+    return fractals * fractal_bytes();
+}
+
+/* Lets MTE2 load more of the weights to L1; before the first of them, all other constants. A copy
+ * takes a while to begin, so that pieces are not small. */
+static void load_more(program *p)
+{
+    enum { PIECE = 64 << 10 };
+    const ac_address from = p->loading ? p->weights + p->loading : ac_read_at(p->core, p->k->bias);
+    if (p->loading == p->all_weights)
+        return;
+    p->loading = p->all_weights - p->loading < 2 * PIECE ? p->all_weights : p->loading + PIECE;
+    ac_emit_load_constants(p->core, from, p->weights + p->loading - from);
+    ac_emit_set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_MTE1, 0);
+}
+
+/* Lets MTE1 wait for the weights before `end`, and those behind them be loaded. */
+static void await_weights(program *p, size_t end)
+{
+    while (p->loaded < end) {
+        ac_emit_wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_MTE1, 0);
+        sync(p, AC_PIPE_MTE1, AC_PIPE_MTE2, 0);
+        p->loaded = p->loading;
+        load_more(p);
+    }
+}
+
 /* Loads all weights of the tile's group, once the cube has used those of the last group. */
 static void load_group_weights(program *p, const tile *t)
 {
-    uint32_t fractals = 0;
     if (!p->weights_stay || p->l0b_first == t->first)
         return;
     p->l0b_first = t->first;
+    const size_t bytes = weight_bytes(p, t->first, t->end);
+    await_weights(p, p->k->weights_offset[t->first] + bytes);
     sync(p, AC_PIPE_M, AC_PIPE_MTE1, 2);
-    for (uint32_t part = t->first; part < t->end; part++)
-        fractals += mona_conv_all_k(p->k, part) * p->k->width;
     ac_emit_load2d(p->core, ac_at(AC_L0B, 0), p->weights + p->k->weights_offset[t->first],
-                   fractals);
+                   (uint32_t)(bytes / fractal_bytes()));
 }
 
 /* ---- cube ----------------------------------------------------------------------------------- */
@@ -256,7 +292,7 @@ static uint32_t product_width(const program *p, const product *m)
 }
 
 /* The place in L0B of the weights from fractal `first` of K on. Loads them if necessary. */
-static ac_address chunk_weights(const program *p, const tile *t, const product *m, uint32_t first,
+static ac_address chunk_weights(program *p, const tile *t, const product *m, uint32_t first,
                                 uint32_t count)
 {
     const uint32_t width = product_width(p, m);
@@ -264,6 +300,7 @@ static ac_address chunk_weights(const program *p, const tile *t, const product *
     if (p->weights_stay)
         return ac_at(AC_L0B, at - p->k->weights_offset[t->first]);
     const ac_address b = ac_at(AC_L0B, p->half * (p->core->target->l0b_bytes / HALVES));
+    await_weights(p, at + (size_t)count * width * fractal_bytes());
     ac_emit_load2d(p->core, b, p->weights + at, count * width);
     return b;
 }
@@ -325,6 +362,7 @@ static void begin_sums(const program *p, const tile *t)
 /* Multiplies all of K into the tile's half of L0C. */
 static void start(program *p, const tile *t)
 {
+    await_weights(p, 1);
     mona_conv_load_constants(p, t);
     mona_conv_load_residual(p, t);
     begin_sums(p, t);
@@ -381,7 +419,7 @@ static const program *at_row_of(program *p, const tile *t)
 
 /* The rows of a convolution with these constants. */
 static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *source,
-                     const mona_conv_place *rows, uint32_t count)
+                     const mona_conv_place *rows, uint32_t count, bool loads)
 {
     const mona_conv_packing *k = c->packing;
     program p = {.core = core,
@@ -395,9 +433,13 @@ static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *so
                  .k = k,
                  .element = (uint32_t)mona_type_size(c->source_type),
                  .batch = MONA_NONE,
-                 .l0b_first = MONA_NONE};
+                 .l0b_first = MONA_NONE,
+                 .loaded = loads ? 0 : SIZE_MAX};
     p.cuts = mona_conv_cuts(&p);
     choose_tile(&p);
+    p.all_weights = weight_bytes(&p, 0, k->parts);
+    if (loads)
+        load_more(&p);
     guard_flags(&p, ac_emit_set_flag);
     tile current = {.end = min_u32(k->group, k->parts)};
     size_tile(&p, &current);
@@ -499,5 +541,5 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
         }
     }
     const mona_conv_source source = source_of(calls);
-    run_rows(calls->core, conv, &source, rows, count);
+    run_rows(calls->core, conv, &source, rows, count, calls->loads);
 }

@@ -101,6 +101,8 @@ typedef struct program {
     uint32_t batch;     /* the batch whose constants UB holds; MONA_NONE: none */
     uint32_t l0b_first; /* first part of the group whose weights L0B holds; MONA_NONE: none */
     uint32_t half;      /* the half of L0A that is filled next */
+    /* Bytes of the weights; those that are in L1, and those that are or will be. */
+    size_t all_weights, loaded, loading;
 } program;
 
 static inline void sync(const program *p, ac_pipe from, ac_pipe to, uint32_t event)

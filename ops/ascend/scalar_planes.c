@@ -5,7 +5,7 @@
  * which the planes go through UB.
  *
  * Rows of a LOAD may still be read, and those of a STORE are written again, by other pipes; nothing
- * else orders these accesses (begin_op). */
+ * else orders these accesses (session_order.c). */
 #include "ops/ascend/programs.h"
 #include "ops/ascend/scalar.h"
 

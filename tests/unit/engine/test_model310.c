@@ -747,6 +747,31 @@ PROGRAM(constant_written)
 {
     fill(b, CONSTANTS, 32);
 }
+static void load_constants(bench *b)
+{
+    ac_emit_load_constants(&b->core, CONSTANTS + 512, 1024);
+}
+PROGRAM(constants_not_awaited)
+{
+    load_constants(b);
+    ac_emit_load2d(&b->core, L0B, CONSTANTS + 512, 2);
+}
+PROGRAM(constants_not_loaded)
+{
+    load_constants(b);
+    order(b, MTE2, MTE1);
+    ac_emit_load2d(&b->core, L0B, CONSTANTS + 1024, 2);
+}
+PROGRAM(constants_of_the_group_before)
+{
+    load_constants(b);
+    ac_model_wait(&b->core, 1000);
+    ac_emit_load2d(&b->core, L0B, CONSTANTS + 512, 2);
+}
+PROGRAM(others_as_constants)
+{
+    copy(b, AC_GM_L1, CONSTANTS, GM, 1);
+}
 PROGRAM(scalar_nowhere)
 {
     move(b, UB, UB + ac_target_ascend310.ub_bytes, 1);
@@ -973,6 +998,18 @@ static const fault faults[] = {
     {"constant written",
      constant_written,
      {{AC_OUT_OF_BUFFER, 1, "fill", "write", 32, 0, NULL, 0}}},
+    {"constants are read while they are loaded",
+     constants_not_awaited,
+     {{AC_RACE, 2, "load2d", "src", 512, 0, "copy_gm_l1", 1}}},
+    {"more constants than were loaded",
+     constants_not_loaded,
+     {{AC_UNWRITTEN, 4, "load2d", "src", 1536, 0, NULL, 0}}},
+    {"constants of the group before",
+     constants_of_the_group_before,
+     {{AC_UNWRITTEN, 2, "load2d", "src", 512, 0, NULL, 0}}},
+    {"others as constants",
+     others_as_constants,
+     {{AC_OUT_OF_BUFFER, 1, "copy_gm_l1", "src", 32, 0, NULL, 0}}},
     {"scalar nowhere", scalar_nowhere, {{AC_OUT_OF_BUFFER, 1, "move", "read", 1, 0, NULL, 0}}},
     {"the scalar unit reads global memory",
      scalar_load_of_gm,
@@ -1118,6 +1155,13 @@ PROGRAM(constants)
 {
     ac_emit_load2d(&b->core, L0B, CONSTANTS + 512, 2);
 }
+PROGRAM(loaded_constants)
+{
+    load_constants(b);
+    ac_emit_load_constants(&b->core, CONSTANTS + 1536, 512);
+    order(b, MTE2, MTE1);
+    ac_emit_load2d(&b->core, L0B, CONSTANTS + 512, 3);
+}
 PROGRAM(rows_of_a_rest)
 {
     load_operands(b);
@@ -1162,6 +1206,7 @@ static void what_is_allowed_passes(void **state)
         barrier_of_all,
         both_only_read,
         constants,
+        loaded_constants,
         rows_of_a_rest,
         sums_of_a_rest,
         columns_that_are_not_there,

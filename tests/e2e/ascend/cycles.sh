@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# Modelled times on the Ascend 310, a few per cent above what they are, so that none is lost unseen: of a network that
+# is a single group, and of one whose weights fill L1 many times.
+. tests/tap.inc
+
+mona=$BUILD/mona
+
+# $1: name, $2: model, $3: size, $4 and $5: the most milliseconds, ideal and with losses
+takes() {
+    "$mona" bench "$2" --size "$3" --device model310 > "$tmp/bench"
+    found=$(sed -n 's/^  time  *\([0-9.]*\) ms.*/\1/p; s/^  with losses \([0-9.]*\) ms.*/\1/p' "$tmp/bench" | tr '\n' ' ')
+    same "$1: at most $4 and $5 ms, found $found" "$(echo "$found$4 $5" | awk '{ print NF, $1 <= $3, $2 <= $4 }')" "4 1 1"
+    same "$1: nothing is found" "$(sed -n 's/^  checks .* run, //p' "$tmp/bench")" "0 findings"
+}
+
+takes sr_x2_fast sr_x2_fast 1920x1080 5.3 6.9
+full || exit 0
+"$BUILD/scene" 2 > "$tmp/scene.y4m"
+"$BUILD/classifiers" resnet50 224 "$tmp/net.onnx"
+"$mona" compile "$tmp/net.onnx" -o "$tmp/half.mona" --target ascend310 > /dev/null
+takes "ResNet-50 FP16" "$tmp/half.mona" 224x224 3.7 4.6
+"$mona" compile "$tmp/net.onnx" -o "$tmp/byte.mona" --target ascend310 --input-type u8 --precision int8 \
+    --calibrate "$tmp/scene.y4m" --images 1 > /dev/null
+takes "ResNet-50 INT8" "$tmp/byte.mona" 224x224 2.4 3.1
