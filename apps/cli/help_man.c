@@ -98,7 +98,8 @@ static void print_command(const command *line)
 
 void help_print_man(void)
 {
-    printf(".TH MONA 1 \"\" \"mona %s\" \"User Commands\"\n", MONA_VERSION);
+    /* A line of a long list of values has no spaces that could grow. */
+    printf(".TH MONA 1 \"\" \"mona %s\" \"User Commands\"\n.ad l\n", MONA_VERSION);
     printf(".SH NAME\nmona \\- make videos and pictures larger and cleaner with small neural "
            "networks\n"
            ".SH SYNOPSIS\n.B mona\n.I COMMAND\n[\\fIOPTION\\fR]...\n.SH DESCRIPTION\n"
