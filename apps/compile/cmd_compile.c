@@ -47,7 +47,7 @@ typedef struct compile_job {
     option_list atc;
     option_list calibrate, dims, sizes;
     long images, bits;
-    double range, offset_h, offset_w, tolerance;
+    double range, tolerance;
     bool emits_model, in_rgb;
     bool any_size, equalise, learn, picture;
     bool compiled; /* the input is a .mona model */
@@ -256,8 +256,6 @@ static bool check_options(compile_job *job, const option_set *given)
     o->range = (float)job->range;
     o->bits = (unsigned)job->bits;
     o->any_size = job->any_size;
-    o->resize_offset[0] = (float)job->offset_h;
-    o->resize_offset[1] = (float)job->offset_w;
     o->name = job->name;
     return read_types(job) && read_feed(job) && read_fusion(job) && read_kernels(job);
 }
@@ -687,12 +685,6 @@ static const option options[] = {
      .help = "store that this is version N of the model, by which devices refuse an older one "
              "(mona sign)",
      .minimum = 1, .maximum = UINT32_MAX},
-    {"--resize-offset-h", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, offset_h), "X",
-     model_group, .help = "add X to the input row of every Resize", .initial = "0", .minimum = -1,
-     .maximum = 1},
-    {"--resize-offset-w", NULL, OPTION_NUMBER, CHANGES_BYTES, offsetof(compile_job, offset_w), "X",
-     model_group, .help = "add X to the input column of every Resize", .initial = "0",
-     .minimum = -1, .maximum = 1},
     {"--calibrate", NULL, OPTION_FILES, CHANGES_BYTES, offsetof(compile_job, calibrate), "PATH",
      calibrating,
      .help = "image, clip, .npy array (of one input or of N), or folder of images and arrays, from "
@@ -759,8 +751,6 @@ static const option_rule rules[] = {
     {"--kernels", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--report", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--release", .never = COMPILE_OM},
-    {"--resize-offset-h", .never = COMPILE_AGAIN | COMPILE_OM},
-    {"--resize-offset-w", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--calibrate", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--channel-order", .never = COMPILE_AGAIN | COMPILE_OM},
     {"--images", .never = COMPILE_AGAIN | COMPILE_OM},

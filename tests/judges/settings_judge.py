@@ -60,7 +60,7 @@ VALUES['run'] = {'--input': 'x.npy', '--output': 'z.npy', '--precision': 'fp16',
 VALUES['compile'] = {
     '--output': 'named.mona', '--name': 'door', '--precision': 'auto', '--max-drop': '9dB', '--target': 'x86-avx2', '--emit': 'c',
     '--pin': 'body.1=int8', '--dim': 'h=50', '--size': '64x48', '--fusion': 'rules.cfg', '--report': 'report.json',
-    '--resize-offset-h': '0.5', '--resize-offset-w': '0.5', '--calibrate': 'in', '--channel-order': 'bgr', '--images': '1',
+    '--calibrate': 'in', '--channel-order': 'bgr', '--images': '1',
     '--calibration': 'min-max', '--tolerance': '100', '--input-type': 'u16', '--mean': '128', '--deviation': '64',
     '--output-type': 's8', '--input-range': '2', '--bits': '12', '--soc': 'Ascend310P3', '--atc': 'log=error', '--release': '7', '--kernels': 'folder'}
 VALUES['eval'] = {'--set': 'in', '--list': 'list.txt', '--protocol': 'denoise', '--scale': '2', '--sigma': '9', '--threads': '1',
@@ -80,7 +80,6 @@ BESIDE = {
     ('enhance', '--deinterlace'): ([], 'fields.mkv'), ('enhance', '--fields'): ([], 'fields.mkv'),
     ('enhance', '--detail'): (['--strength', '1'], None), ('enhance', '--grain'): (['--strength', '1'], None), ('enhance', '--colour-model'): (['--stages', 'colour'], None),
     ('enhance', '--recursive'): (['--out-dir', 'out'], None),
-    ('compile', '--resize-offset-h'): ([], 'bicubic.onnx'), ('compile', '--resize-offset-w'): ([], 'bicubic.onnx'),
     ('compile', '--any-size'): (['--dim', 'h=48', '--dim', 'w=64'], None), ('compile', '--channel-order'): ([], 'colours.onnx'),
     ('compile', '--bits'): (['--input-type', 'u16'], None), ('compile', '--max-drop'): (['--precision', 'auto', '--calibrate', 'in'], None),
     **{('inspect', o): (['--firmware', 'cortex-m55'], None) for o in ('--flash', '--ram', '--clock')},
@@ -211,7 +210,6 @@ def make_inputs():
     ffmpeg('-i', 'film.mkv', '-vf', 'scale=192:108', '-c:v', 'libx264', '-crf', '40', '-an', 'large.mkv')
     shutil.copy(conformance + '/model.onnx', 'conv.onnx')
     shutil.copy(models + '/sr_x2_tiny.onnx', 'net.onnx')
-    shutil.copy(models + '/bicubic_x2.onnx', 'bicubic.onnx')
     shutil.copy(models + '/bicubic_x2.mona', 'net.mona')
     for key in 'new.key', 'other.key':
         subprocess.run([mona, 'sign', '--new', '--key', key], check=True, capture_output=True)

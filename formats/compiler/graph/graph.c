@@ -347,16 +347,6 @@ uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool
     return (uint32_t)(round_up && last * stride >= before ? last : last + 1);
 }
 
-bool graph_resize_moved(const graph_resize *r, const float more[2], double offset[2])
-{
-    bool fits = true;
-    for (int i = 0; i < 2; i++) {
-        offset[i] = (double)more[i] + r->offset[i];
-        fits = fits && offset[i] >= -1 && offset[i] <= 1;
-    }
-    return fits;
-}
-
 static const graph_window pixel_window = {.kernel = {1, 1}, .stride = {1, 1}, .dilation = {1, 1}};
 
 void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weights, float *bias)

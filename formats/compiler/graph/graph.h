@@ -109,12 +109,6 @@ typedef struct graph_conv {
     .pad_top = (uint16_t)(w)->pad_begin[0], .pad_left = (uint16_t)(w)->pad_begin[1],               \
     .pad_bottom = (uint16_t)(w)->pad_end[0], .pad_right = (uint16_t)(w)->pad_end[1]
 
-/* Rows, columns: added to the coordinates of the record, before they are rounded to floats. */
-typedef struct graph_resize {
-    mona_file_resize record;
-    double offset[2];
-} graph_resize;
-
 /* A table of an array operator; its record refers to it. */
 typedef struct graph_table {
     const void *data; /* NULL: no table */
@@ -166,7 +160,7 @@ typedef struct graph_node {
             uint32_t block;
             bool depth_first; /* ONNX mode DCR: channel = (dy * block + dx) * channels + c */
         } depth;
-        graph_resize resize;
+        mona_file_resize resize;
         mona_file_pool pool; /* but for the scale, which follows from formats */
         mona_file_pad pad;
         struct {
@@ -315,9 +309,6 @@ int64_t graph_window_extent(const graph_window *w, int axis);
 /* Number of outputs along one axis with `in` samples; 0: the filter does not fit. With round_up, a
  * last window that would begin after the samples and the padding before them does not count. */
 uint32_t graph_window_outputs(const graph_window *w, int axis, uint32_t in, bool round_up);
-
-/* Adds to the offsets. False: the engine takes none as large. */
-bool graph_resize_moved(const graph_resize *r, const float more[2], double offset[2]);
 
 /* Makes the node a 1x1 convolution of each channel by itself and keeps its epilogue. weights and
  * bias have one number per channel. */

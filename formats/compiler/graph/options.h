@@ -31,7 +31,6 @@ typedef struct compiler_options {
     float input_range;                 /* the same of inputs alone; 0: range */
     unsigned bits;                     /* of the samples of u16 planes; 0: 10 */
     bool any_size;          /* leave the size of inputs open even if the model fixes it */
-    float resize_offset[2]; /* rows, columns: added to input coordinates of every Resize */
     const char *name;       /* of the model; NULL: what ONNX calls the graph */
     fusion_switches fusion; /* which rules are off */
     const uint8_t *like;    /* a finished model, such as this one at another size, whose data is

@@ -118,33 +118,30 @@ static double single_offset(const importer *im, uint32_t in, const uint32_t rati
 }
 
 /* False: the engine cannot move coordinates so. */
-static bool set_offsets(importer *im, const graph_value *source, int rule, graph_resize *resize)
+static bool set_offsets(importer *im, const graph_value *source, int rule, mona_file_resize *resize)
 {
-    const mona_file_resize *r = &resize->record;
     const uint32_t in[2] = {source->height, source->width};
-    const bool by_rule = r->mode == MONA_RESIZE_NEAREST && rule;
-    const float none[2] = {0, 0};
+    const bool by_rule = resize->mode == MONA_RESIZE_NEAREST && rule;
     double offset[2];
     for (int i = 0; i < 2; i++) {
-        const uint32_t *ratio = i ? r->scale_w : r->scale_h;
-        resize->offset[i] = single_offset(im, in[i], ratio);
+        const uint32_t *ratio = i ? resize->scale_w : resize->scale_h;
+        offset[i] = single_offset(im, in[i], ratio);
         if (by_rule)
-            resize->offset[i] +=
-                nearest_offsets[rule].whole + nearest_offsets[rule].part / ratio[0];
+            offset[i] += nearest_offsets[rule].whole + nearest_offsets[rule].part / ratio[0];
     }
-    if (graph_resize_moved(resize, none, offset) &&
-        (!by_rule || r->coordinates != MONA_RESIZE_ALIGN_CORNERS))
-        return true;
-    return import_fail(im,
+    resize->offset_h = (float)offset[0];
+    resize->offset_w = (float)offset[1];
+    return (fabs(offset[0]) <= 1 && fabs(offset[1]) <= 1 &&
+            (!by_rule || resize->coordinates != MONA_RESIZE_ALIGN_CORNERS)) ||
+           import_fail(im,
                        "samples at an offset of %g and %g; supported: -1 to 1, and "
                        "align_corners with round_prefer_floor alone",
                        offset[0], offset[1]);
 }
 
-static bool add_resize(importer *im, uint32_t x, const graph_resize *resize)
+static bool add_resize(importer *im, uint32_t x, const mona_file_resize *r)
 {
     const graph_value v = im->g->values[x];
-    const mona_file_resize *r = &resize->record;
     const uint64_t height = (uint64_t)v.height * r->scale_h[0] / r->scale_h[1];
     const uint64_t width = (uint64_t)v.width * r->scale_w[0] / r->scale_w[1];
     const uint32_t max = MONA_MAX_SIDE + 1; /* anything larger is refused below */
@@ -152,14 +149,13 @@ static bool add_resize(importer *im, uint32_t x, const graph_resize *resize)
         import_node(im, 0, GRAPH_RESIZE, x, v.channels, height < max ? (uint32_t)height : max,
                     width < max ? (uint32_t)width : max);
     if (made)
-        made->resize = *resize;
+        made->resize = *r;
     return made;
 }
 
 bool import_resize(importer *im)
 {
-    graph_resize resize = {0};
-    mona_file_resize *to = &resize.record;
+    mona_file_resize to = {0};
     op_resizing r;
     uint32_t x;
     if (!import_tensor(im, 0, &x))
@@ -167,8 +163,7 @@ bool import_resize(importer *im)
     if (!op_resize_read(&im->call, &r))
         return im->call.unknown &&
                import_fail(im, "has computed scales or sizes; expected constants");
-    return set_mode(im, &r, to) && set_coordinates(im, &r, to) &&
-           set_ratios(im, &r, im->in[0], to) && corners_fit(im, &im->g->values[x], to) &&
-           set_offsets(im, &im->g->values[x], nearest_rule(&r), &resize) &&
-           add_resize(im, x, &resize);
+    return set_mode(im, &r, &to) && set_coordinates(im, &r, &to) &&
+           set_ratios(im, &r, im->in[0], &to) && corners_fit(im, &im->g->values[x], &to) &&
+           set_offsets(im, &im->g->values[x], nearest_rule(&r), &to) && add_resize(im, x, &to);
 }

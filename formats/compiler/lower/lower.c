@@ -139,16 +139,7 @@ bool lower_to_array(lowering *l, const graph_node *node)
 bool lower_resize(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin_node(l, MONA_OP_RESIZE, node);
-    double offset[2];
-    op.resize = node->resize.record;
-    if (!graph_resize_moved(&node->resize, l->options->resize_offset, offset))
-        return graph_fail(
-            node, l->error,
-            "samples at an offset of %g and %g; supported: -1 to 1, and align_corners with "
-            "round_prefer_floor alone",
-            offset[0], offset[1]);
-    op.resize.offset_h = (float)offset[0];
-    op.resize.offset_w = (float)offset[1];
+    op.resize = node->resize;
     lower_end(l, &op, node->output);
     return true;
 }
