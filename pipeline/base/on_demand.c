@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Most of the time that a short run takes would be the linker's, for FFmpeg's libraries and the
  * hundred and fifty that these need. They are opened when the first of their functions is called:
- * on_demand_x86_64.S. */
+ * on_demand_x86_64.S. Such a program also hears of the threads that the system refuses them. */
 #include <dlfcn.h>
+#include <errno.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +16,7 @@
 #include <libavutil/macros.h>
 
 #include "pipeline/base/stop.h"
+#include "pipeline/io/codecs/encoder_start.h"
 
 enum { avcodec, avformat, avfilter, LIBRARIES };
 
@@ -70,4 +72,17 @@ bool on_demand_open(void *const *slot)
     open[library] |= !needless;
     pthread_mutex_unlock(&lock);
     return !needless;
+}
+
+/* What encoders call: the program's names come before those of libc. */
+__attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
+                                                          const pthread_attr_t *attributes,
+                                                          void *(*function)(void *), void *argument)
+{
+    int (*start)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    *(void **)(void *)&start = dlsym(RTLD_NEXT, "pthread_create");
+    const int code = start ? start(thread, attributes, function, argument) : EAGAIN;
+    if (code)
+        encoder_start_refused();
+    return code;
 }

@@ -206,9 +206,8 @@ static void describe_encoder(char text[ENCODER_TEXT], const char *name, const AV
 static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_error *error)
 {
     const int code = encoder_start(&e->codec, options);
-    if (!e->codec)
-        return pipeline_fail(
-            error, "%s does not start: it waits for a thread that the system refused", c->encoder);
+    if (!e->codec || code == AVERROR(EAGAIN))
+        return pipeline_fail(error, "%s does not start: the system refused a thread", c->encoder);
     const AVDictionaryEntry *left = av_dict_get(*options, "", NULL, AV_DICT_IGNORE_SUFFIX);
     if (code >= 0 && left)
         return pipeline_misuse(error, "-e %s=%s: %s has no such option", left->key, left->value,

@@ -3,6 +3,7 @@
 
 #include <locale.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -14,19 +15,28 @@
 /* An encoder that opens works, or waits for threads that do, for less than a tenth of a second. One
  * that has used no processor in so many looks, each after so long, waits for ever. Looks are
  * counted, not time: neither a process that was stopped nor a machine that slept took any. */
-enum { LOOKS = 100, LOOK_NS = 100000000 };
+enum { LOOKS = 100, LOOKS_REFUSED = 3, LOOK_NS = 100000000 };
 
 typedef struct opening {
     AVCodecContext *encoder;
     AVDictionary *options;
     locale_t locale; /* of the thread that asks: numbers among the options have points */
     int code;
+    atomic_bool refused;
     channel done;
 } opening;
 
+static _Thread_local opening *in_this_thread;
+
+void encoder_start_refused(void)
+{
+    if (in_this_thread)
+        atomic_store(&in_this_thread->refused, true);
+}
+
 static void *open_encoder(void *argument)
 {
-    opening *o = argument;
+    opening *o = in_this_thread = argument;
     uselocale(o->locale);
     o->code = avcodec_open2(o->encoder, o->encoder->codec, &o->options);
     channel_push(&o->done, o);
@@ -38,9 +48,9 @@ static bool comes_back(opening *o, pthread_t thread)
     clockid_t clock;
     const bool known = !pthread_getcpuclockid(thread, &clock);
     uint64_t worked = 0;
-    for (int looks = 0; looks < LOOKS; looks++) {
+    for (int looks = 0; looks < (atomic_load(&o->refused) ? LOOKS_REFUSED : LOOKS); looks++) {
         if (channel_pop_until(&o->done, clock_ns() + LOOK_NS))
-            return true;
+            return !atomic_load(&o->refused) || o->code < 0;
         const uint64_t now = known ? clock_ns_of(clock) : 0;
         if (now != worked)
             looks = 0;

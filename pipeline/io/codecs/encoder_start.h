@@ -6,8 +6,12 @@
 
 #include <libavcodec/avcodec.h>
 
-/* avcodec_open2 in a thread of its own. AVERROR(ETIMEDOUT) and *encoder == NULL: it waits for
- * something that does not come; it keeps its memory and its threads. */
+/* avcodec_open2 in a thread of its own. AVERROR(ETIMEDOUT) and *encoder == NULL: it waits for a
+ * thread, or will: x265 opens without some of its threads, and its frames wait for them. It keeps
+ * its memory and its other threads. */
 int encoder_start(AVCodecContext **encoder, AVDictionary **options);
+
+/* A program that knows what the system refuses tells it: that is, a thread, to this thread. */
+void encoder_start_refused(void);
 
 #endif

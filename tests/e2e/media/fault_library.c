@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A program that uses libmonavideo in both ways, for fault_points.sh: IN OUT. One line and status 1
- * if anything fails; what is lost of the file is printed, too. */
+/* A program that uses libmonavideo in both ways, for fault_points.sh: IN OUT [CODEC]. One line and
+ * status 1 if anything fails; what is lost of the file is printed, too. */
 #include <monavideo.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,14 +20,16 @@ static void print(void *context, const char *line)
     fprintf(stderr, "%s\n", line);
 }
 
-static int run(const char *in, const char *out)
+static int run(const char *in, const char *out, const char *codec)
 {
     const mona_video_callbacks callbacks = {.note = print};
     mona_video *video = mona_video_open();
     if (!video)
         return fprintf(stderr, "mona: out of memory\n") > 0;
     if (mona_video_set(video, "preset", "ultrafast") || mona_video_set(video, "threads", "1") ||
-        mona_video_set(video, "stages", "denoise,sr") || mona_video_run(video, in, out, &callbacks))
+        mona_video_set(video, "stages", "denoise,sr") ||
+        (codec && mona_video_set(video, "codec", codec)) ||
+        mona_video_run(video, in, out, &callbacks))
         return fail(video);
     mona_video_close(video);
     return 0;
@@ -54,5 +56,5 @@ static int frames(void)
 
 int main(int argc, char **argv)
 {
-    return argc != 3 || frames() || run(argv[1], argv[2]);
+    return argc < 3 || frames() || run(argv[1], argv[2], argv[3]);
 }
