@@ -177,6 +177,9 @@ static const option options[] = {
     {"--size", NULL, OPTION_SIZE, CHANGES_BYTES, FIELD(computing.size), "WxH", running,
      .help = "size of the first input; with --pipeline CLIP, of the result"},
     OPTIONS_COMPUTING(FIELD(computing), running),
+    {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(kernels), "FOLDER", running,
+     .help = "kernels of your own that the model calls, as for mona compile; but for device "
+             "model310 with their code (python3 -m mona.kernel --build)"},
     {"--streams", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(streams), "N|A..B", running,
      .help = "run N streams in turns with one copy of the weights; or each number of streams from "
              "A to B"},
@@ -239,8 +242,6 @@ static const option options[] = {
      .help = "write what every pipe did, or every step of --pipeline or on --device ascend, for "
              "Perfetto or chrome://tracing",
      .written = true},
-    {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(kernels), "FOLDER", modelled,
-     .help = "folder of kernels of your own, as of mona compile, which the model calls"},
     {"--costs", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(costs), "FILE.json", modelled,
      .help = "constants of the model, by name, as first_light.sh measures them on a chip; those "
              "that are missing keep their values"},
@@ -285,7 +286,7 @@ static const option_rule rules[] = {
     {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
     {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS & ~BENCH_CAPACITY},
-    {"--kernels", .only = BENCH_MODEL310, .never = OTHER_JOBS},
+    {"--kernels", .never = (OTHER_JOBS & ~BENCH_STREAMS) | BENCH_CHIP | BENCH_OM},
     {"--json", .never = BENCH_REPORT},
     {"--html", .never = WITHOUT_FRAMES | BENCH_CAPACITY},
 };

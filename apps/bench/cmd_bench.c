@@ -70,18 +70,13 @@ static bool save_steps(const bench_request *b, const cJSON *result)
                 : cli_fail(0, "--trace: the chip does not tell when its steps begin and end"));
 }
 
-/* The command has programs of kernels, which the modelled chip runs, not their code. */
-static bool open_with_kernels(model_source *source, const bench_arguments *a)
+/* The modelled chip runs programs of kernels, this machine their code. */
+static bool open_model(model_source *source, const bench_request *b)
 {
-    enum { MODEL_LIMIT = 1 << 30 };
-    format_error why = {0};
-    *source = (model_source){.model.name = a->model};
-    if (!kernels_read(a->kernels, &why))
-        return cli_fail(0, "--kernels: %s", why.text);
-    if (!file_map(a->model, "a .mona model", MODEL_LIMIT, &source->bytes, &source->size, &why))
-        return cli_fail(0, "%s", why.text);
-    const mona_status status = kernels_open(&source->model.model, source->bytes, source->size);
-    return !status || cli_fail(0, "%s: %s", a->model, mona_status_text(status));
+    const char *folder = b->arguments.kernels;
+    if (!modelled_device(b->config.device) ? !kernels_load(folder) : !kernels_list(folder))
+        return false;
+    return kernels_model(source, b->arguments.model);
 }
 
 static int run_model(const bench_request *b)
@@ -90,8 +85,7 @@ static int run_model(const bench_request *b)
     const mona_size asked = b->arguments.computing.size;
     model_source source = {0};
     int status = EXIT_FAILED;
-    if (!(b->arguments.kernels ? open_with_kernels(&source, &b->arguments)
-                               : options_model(&source, name))) {
+    if (!open_model(&source, b)) {
         model_source_close(&source);
         return status;
     }

@@ -88,9 +88,8 @@ static bool read_fusion(compile_job *job)
 
 static bool read_kernels(const compile_job *job)
 {
-    format_error error = {0};
-    if (!kernels_read(job->kernels, &error))
-        return cli_fail(0, "--kernels: %s", error.text);
+    if (!kernels_list(job->kernels))
+        return false;
     if (!job->kernels || !job->calibrate.count || kernels_run())
         return true;
     return cli_misuse("--kernels: mona has no code of some, so it cannot calibrate a network with "

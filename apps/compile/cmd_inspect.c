@@ -8,6 +8,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/compile/inspect.h"
+#include "apps/compile/onnx_source.h"
 #include "apps/sign/minisign.h"
 #include "apps/compile/programs.h"
 #include "formats/file.h"
@@ -18,7 +19,7 @@
 #include "apps/cli/table.h"
 
 typedef struct inspect_job {
-    const char *model, *dot, *firmware, *key;
+    const char *model, *dot, *firmware, *key, *kernels;
     long release;
     firmware_board board;
     option_computing computing;
@@ -120,7 +121,7 @@ static int list_programs(const char *name, bool kernel)
 {
     model_source source;
     const bool ok =
-        options_model(&source, name) &&
+        kernels_model(&source, name) &&
         (kernel ? programs_print_kernel : programs_disassemble)(name, &source.model.model);
     model_source_close(&source);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
@@ -171,7 +172,7 @@ static cJSON *inspect_mona(const inspect_job *job)
 {
     model_source source;
     cJSON *document = NULL;
-    if (options_model(&source, job->model)) {
+    if (kernels_model(&source, job->model)) {
         document = describe_model(job->model, &source.model.model);
         if (!check_guard(job, &source.model.model, document)) {
             cJSON_Delete(document);
@@ -283,6 +284,8 @@ static int run(int argc, char **argv)
         !options_suit(&command_inspect, &given, modes_of(&job, onnx, om)) ||
         !check_options(&job, onnx, om))
         return EXIT_USAGE;
+    if (!kernels_list(job.kernels))
+        return EXIT_FAILED;
     if (job.program || job.kernel)
         return list_programs(job.model, job.kernel);
     cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);
@@ -322,6 +325,8 @@ static const option options[] = {
      .help = "print the instructions of the model's AI Core programs"},
     {"--kernel", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(inspect_job, kernel), NULL, "Other",
      .help = "print the source of a kernel that runs the model's first AI Core program"},
+    {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(inspect_job, kernels), "FOLDER",
+     "Other", .help = "kernels of your own that the model calls, as for mona compile"},
     {"--dot", NULL, OPTION_FILE, KEEPS_BYTES, offsetof(inspect_job, dot), "FILE", "Other",
      .help = "write the graph for Graphviz", .written = true},
     {"--verify", NULL, OPTION_FILE, CHANGES_BYTES, offsetof(inspect_job, key), "KEY.pub", "Other",

@@ -218,24 +218,10 @@ static bool run_onnx(run_job *job, input_array *inputs)
 static bool run_mona(run_job *job, input_array *inputs)
 {
     model_source source;
-    pipeline_error error = {0};
-    const bool ok = (model_source_open_with(&source, job->model, kernels_all(), &error) ||
-                     !cli_fail_of(&error)) &&
-                    run_engine(job, &source.model.model, inputs);
+    const bool ok =
+        kernels_model(&source, job->model) && run_engine(job, &source.model.model, inputs);
     model_source_close(&source);
     return ok;
-}
-
-static bool load_kernels(const run_job *job)
-{
-    format_error error = {0};
-    if (!kernels_read(job->kernels, &error))
-        return cli_fail(0, "--kernels: %s", error.text);
-    return !job->kernels || kernels_run() ||
-           cli_fail(0,
-                    "--kernels: %s: expected their code, which python3 -m mona.kernel --build "
-                    "writes",
-                    job->kernels);
 }
 
 enum { RUN_REFERENCE = 1 << 0 }; /* the bit of its mode */
@@ -252,7 +238,7 @@ static int run(int argc, char **argv)
     if (!options_suit(&command_run, &given, job.reference ? RUN_REFERENCE : 0) ||
         !check_options(&job))
         return EXIT_USAGE;
-    if (!load_kernels(&job))
+    if (!kernels_load(job.kernels))
         return EXIT_FAILED;
     input_array inputs[MONA_MAX_IO] = {0};
     const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)

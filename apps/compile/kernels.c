@@ -288,7 +288,7 @@ static bool read_one(const char *path, format_error *error)
     return load(d, path, error) && read_pattern(d, path, error);
 }
 
-bool kernels_read(const char *folder, format_error *error)
+static bool read_all(const char *folder, format_error *error)
 {
     if (!folder)
         return true;
@@ -324,6 +324,28 @@ const onnx_pattern *kernels_patterns(uint32_t *patterns)
 const mona_kernel *const *kernels_all(void)
 {
     return count ? list : NULL;
+}
+
+bool kernels_list(const char *folder)
+{
+    format_error error = {0};
+    return read_all(folder, &error) || cli_fail(0, "--kernels: %s", error.text);
+}
+
+bool kernels_load(const char *folder)
+{
+    return kernels_list(folder) &&
+           (!folder || kernels_run() ||
+            cli_fail(0,
+                     "--kernels: %s: expected their code, which python3 -m mona.kernel --build "
+                     "writes",
+                     folder));
+}
+
+bool kernels_model(model_source *source, const char *name)
+{
+    pipeline_error error = {0};
+    return model_source_open_with(source, name, kernels_all(), &error) || !cli_fail_of(&error);
 }
 
 mona_status kernels_open(mona_model *model, const void *bytes, size_t size)

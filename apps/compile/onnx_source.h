@@ -30,14 +30,18 @@ compiler *onnx_source_for(const char *path, const input_array *arrays, size_t co
 /* The kernels that a model which is compiled may call (--kernels): their interfaces, as
  * mona.kernel writes them, and their code where it lies beside them as a shared library. */
 
-/* Reads all files in the folder whose names end in .kernel. NULL is no folder. */
-bool kernels_read(const char *folder, format_error *error);
 /* A list that ends with NULL. */
 const mona_kernel *const *kernels_all(void);
 /* Whether all have code. */
 bool kernels_run(void);
 /* Patterns that they may replace: ONNX models beside them. */
 const onnx_pattern *kernels_patterns(uint32_t *count);
+/* Read all files of the option --kernels whose names end in .kernel; NULL is no folder. _load: all
+ * must have code. False: one line was printed. */
+bool kernels_list(const char *folder);
+bool kernels_load(const char *folder);
+/* options_model() for a model that may call them. */
+bool kernels_model(model_source *source, const char *name);
 /* Opens a model that may call them. */
 mona_status kernels_open(mona_model *model, const void *bytes, size_t size);
 

@@ -86,6 +86,9 @@ for how in "$tmp/conv.mona" "$tmp/conv.onnx" "$tmp/conv.onnx --reference"; do
     same "it is what numpy makes" "$(python3 -c 'import numpy, sys
 print((numpy.load(sys.argv[1]).ravel() == numpy.load(sys.argv[2]).ravel()).all())' "$tmp/y.npy" "$tmp/wanted.npy")" True
 done
+succeeds "bench runs it" "$mona" bench "$tmp/conv.mona" --kernels "$tmp/built" --iterations 3 --warmup 1
+fails "bench without code" "expected their code" "$mona" bench "$tmp/net.mona" --kernels "$tmp/kernels"
+succeeds "inspect describes it" "$mona" inspect "$tmp/conv.mona" --kernels "$tmp/built"
 cp "$tmp/built/Double.so" "$tmp/kernels/Twice.so"
 fails "the code of another kernel" "expected a library with mona_kernel_com_example__Twice" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/kernels"
 rm "$tmp/kernels/Twice.so"
