@@ -12,6 +12,7 @@
 #include "formats/file.h"
 #include "formats/mona_writer.h"
 #include "apps/cli/json_output.h"
+#include "apps/cli/printable.h"
 
 static const char chip[] = "ascend310";
 
@@ -181,6 +182,19 @@ static void describe_plan(const mona_model *model, const mona_file_program *p, c
     free(memory);
 }
 
+/* Names of the operators that call kernels and run on the AI CPUs, for want of a program. */
+static void add_without(const mona_model *model, const ac_program *program, cJSON *row)
+{
+    cJSON *names = NULL;
+    for (uint32_t i = 0; i < program->header.segments; i++) {
+        const uint32_t op = program->segments[i].array;
+        if (!op || op > model->header->op_count || model->ops[op - 1].kind != MONA_OP_ARRAY_KERNEL)
+            continue;
+        names = names ? names : cJSON_AddArrayToObject(row, "kernels_on_ai_cpus");
+        cJSON_AddItemToArray(names, cJSON_CreateString(model->strings + model->ops[op - 1].name));
+    }
+}
+
 static void describe_program(const mona_model *model, uint32_t i, cJSON *row)
 {
     uint32_t count;
@@ -195,6 +209,8 @@ static void describe_program(const mona_model *model, uint32_t i, cJSON *row)
     cJSON_AddNumberToObject(row, "bytes", (double)(p->bytes - constants));
     cJSON_AddNumberToObject(row, "constants_bytes", constants);
     cJSON_AddNumberToObject(row, "l1_bytes", known ? program.header.l1_bytes : 0);
+    if (known)
+        add_without(model, &program, row);
 }
 
 /* The programs or the plans of a model and of all its sizes. */
@@ -233,9 +249,16 @@ void programs_print(const mona_model *model)
 {
     cJSON *programs = programs_describe(model), *plans = plans_describe(model);
     const cJSON *row;
-    cJSON_ArrayForEach(row, programs) printf(
-        "  program for %s at %s: %.0f bytes, and %.0f of constants\n", json_string(row, "target"),
-        json_string(row, "size"), json_number(row, "bytes"), json_number(row, "constants_bytes"));
+    cJSON_ArrayForEach(row, programs)
+    {
+        const cJSON *name;
+        printf("  program for %s at %s: %.0f bytes, and %.0f of constants\n",
+               json_string(row, "target"), json_string(row, "size"), json_number(row, "bytes"),
+               json_number(row, "constants_bytes"));
+        cJSON_ArrayForEach(name, cJSON_GetObjectItem(row, "kernels_on_ai_cpus")) printable_print(
+            stdout, "    %s runs on the AI CPUs: its kernel is no AI Core program\n",
+            name->valuestring);
+    }
     cJSON_ArrayForEach(row, plans) printf(
         "  plan for %s at %s: %.0f bytes, for an arena of %.0f\n", json_string(row, "target"),
         json_string(row, "size"), json_number(row, "bytes"), json_number(row, "arena_bytes"));

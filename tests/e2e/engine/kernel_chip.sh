@@ -43,6 +43,18 @@ same "what has no program is told" "$(cat "$tmp/found")" "half has no AI Core pr
 shift has no AI Core program: s32(...) of a float of unknown size; clamp it first
 quotient has no AI Core program: /, but of whole numbers that are not negative by one of at least 1 that is the same in all cells
 whole has no AI Core program: s32(...) of a float of unknown size; clamp it first"
+PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py onnx "$tmp/f16.onnx" com.example::Shift
+cat > "$tmp/shift.py" << 'PYTHON'
+from mona.kernel import *
+
+
+@kernel('com.example::Shift')
+def shift(x: rows(u8), *, y: rows(u8)):
+    y[0, 0] = f16(x[0, 0])
+PYTHON
+PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/shift.py" -o "$tmp/shift" > "$tmp/log" 2>&1
+"$mona" compile "$tmp/f16.onnx" -o "$tmp/f16.mona" --kernels "$tmp/shift" --target ascend310 > "$tmp/log" 2>&1
+at_least "and where a model calls it" "$(grep -c '^    Shift.* runs on the AI CPUs: its kernel is no AI Core program' "$tmp/log")" 1
 
 examples=$(for name in demosaic nv12 blend fused shading tone boxes; do echo apps/examples/kernels/$name.py; done)
 
