@@ -15,10 +15,10 @@ import numpy as np
 import user_kernels
 
 
-def compiled(folder, kernel, arrays, results):
+def compiled(folder, kernel, arrays, results, constants):
     """A model of one node with its program; or what the command says."""
     with open(os.path.join(folder, 'net.onnx'), 'wb') as file:
-        file.write(user_kernels.network(kernel, arrays, results))
+        file.write(user_kernels.network(kernel, arrays, results, constants))
     made = os.path.join(folder, 'net.mona')
     kernels = os.path.join(folder, kernel.name.split('::')[1])
     os.makedirs(kernels, exist_ok=True)
@@ -38,16 +38,17 @@ def linked(folder, kernel):
     return program
 
 
-def chip(folder, kernel, program, generator, grid):
-    """What kernel_chip says of one frame."""
+def chip(folder, kernel, program, generator, grid, constants=True):
+    """What kernel_chip says of one frame. constants: so are tables; those of which entries are computed always are."""
+    constants = constants or '\ngather ' in kernel.interface()
     arrays = [user_kernels.noise(generator, o, *grid) for o in kernel.inputs.values()]
     results = kernel(*arrays)
     results = results if isinstance(results, tuple) else (results,)
     frame = os.path.join(folder, 'frame')
     with open(frame, 'wb') as file:
-        file.write(b''.join(a.tobytes() for o, a in zip(kernel.inputs.values(), arrays) if o.planes))
+        file.write(b''.join(a.tobytes() for o, a in zip(kernel.inputs.values(), arrays) if o.planes or not constants))
         file.write(b''.join(a.tobytes() for a in results))
-    model = compiled(folder, kernel, arrays, results)
+    model = compiled(folder, kernel, arrays, results, constants)
     return subprocess.run([program, model, frame], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
 
 
@@ -111,8 +112,8 @@ def main():
     for path in words[words.index('--') + 1:]:
         for kernel in user_kernels.load(path):
             program = linked(folder, kernel)
-            for grid in grids:
-                print(f'{kernel.name} {grid[0]}x{grid[1]}: {chip(folder, kernel, program, generator, grid)}', flush=True)
+            for i, grid in enumerate(grids): # tables are inputs every second time
+                print(f'{kernel.name} {grid[0]}x{grid[1]}: {chip(folder, kernel, program, generator, grid, i % 2 == 0)}', flush=True)
 
 
 main()

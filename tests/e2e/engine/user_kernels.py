@@ -56,11 +56,11 @@ def model(nodes, inputs, outputs, constants):
     return field(1, 8) + field(7, graph) + field(8, field(2, 17)) + field(8, field(1, 'com.example') + field(2, 1))
 
 
-def network(kernel, arrays, results):
-    """One node; tables are constants."""
+def network(kernel, arrays, results, constants=True):
+    """One node; whether tables are constants, or inputs too."""
     names = list(kernel.inputs)
     given = dict(zip(names, arrays))
-    tables = {n: a for n, a in given.items() if not kernel.inputs[n].planes}
+    tables = {n: a for n, a in given.items() if constants and not kernel.inputs[n].planes}
     domain, op_type = kernel.name.split('::')
     made = dict(zip(('out_' + n for n in kernel.outputs), results))
     return model(node(op_type, names, made, domain), {n: a for n, a in given.items() if n not in tables}, made, tables)
