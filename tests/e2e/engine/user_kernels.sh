@@ -61,7 +61,18 @@ output y u8 table 3' 'kernel a::B
 output y u8 planes 1 cell 1 1 around 0 0
 input x u8 planes 1 cell 1 1 around 0 0' 'kernel a::B
 input x u9 planes 1 cell 1 1 around 0 0
-output y u8 planes 1 cell 1 1 around 0 0'; do
+output y u8 planes 1 cell 1 1 around 0 0' 'kernel a::B
+input x u8 planes 1 cell 1 1 around 0 0
+output y u8 planes 1 cell 1 1 around 0 0
+program 1 1 1' 'kernel a::B
+input x u8 planes 1 cell 1 1 around 0 0
+output y u8 planes 1 cell 1 1 around 0 0
+program 0 1 1
+divide f0 s0 s0' 'kernel a::B
+input x u8 planes 1 cell 1 1 around 0 0
+output y u8 planes 1 cell 1 1 around 0 0
+program 0 1 1
+add f0 x0 s0'; do
     mkdir -p "$tmp/wrong"
     printf '%s\n' "$wrong" > "$tmp/wrong/b.kernel"
     fails "an interface that is wrong" "wrong/b.kernel: expected a kernel's interface" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
