@@ -171,17 +171,20 @@ size_t mona_conv_head_bytes(const mona_bound_op *b)
            align_up(mona_epilogue_bytes(&b->op->epilogue, b->output.channels));
 }
 
-/* Whether row programs may use Winograd's filter. 24 times a sum then fits 32 bits: 64 channels x
- * 11 rows x 3 columns x 255 x 127 x 24 < 2^31. Weights take four times as much memory as others, so
- * those of large layers are left as they are: they would not stay in a cache. */
+/* Whether row programs may use Winograd's filter. 24 times a sum then fits 32 bits: 768 rows of the
+ * filter under all channels x 3 columns x 255 x 127 x 24 < 2^31. Weights take four times as much
+ * memory as others, so those of larger layers are left as they are: they would not stay in a cache.
+ * Those of more than 64 channels pay where rows hold a tile. */
 static bool winograd_possible(const mona_bound_op *b)
 {
-    enum { MAX_ROWS = 11, MAX_CHANNELS = 64, MIN_OUTPUTS = 7 };
+    enum { MAX_ROWS = 768, MAX_CHANNELS = 256, MIN_OUTPUTS = 7, FEW = 64, WIDE = 16 };
     const mona_file_conv *c = &b->op->conv;
+    const uint32_t inputs = b->input[0].channels, outputs = b->output.channels;
     return b->isa->winograd && b->input[0].type != MONA_F16 && b->input_c0[0] == BLOCK &&
-           b->input[0].channels <= MAX_CHANNELS && b->output.channels >= MIN_OUTPUTS &&
-           b->output.channels <= MAX_CHANNELS && c->kernel_w == WINOGRAD_TAPS &&
-           c->kernel_h <= MAX_ROWS && c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
+           inputs * c->kernel_h <= MAX_ROWS && inputs <= MAX_CHANNELS && outputs >= MIN_OUTPUTS &&
+           outputs <= MAX_CHANNELS &&
+           ((inputs <= FEW && outputs <= FEW) || b->output.width >= WIDE) &&
+           c->kernel_w == WINOGRAD_TAPS && c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
 }
 
 static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* INT8 convolutions with three columns by Winograd's filter (engine/cpu/winograd.h), for AVX2,
  * where operands of 16 bits cost as much as bytes: half the multiplications of avx2_conv.h. A tile
- * is 24 pixels, 6 quads of 4, which take the place of the 6 pixels of a register block. */
+ * is 24 pixels, 6 quads of 4, which take the place of the 6 pixels of a register block; or 16
+ * pixels, where fewer are then computed twice. */
 #ifndef AC_AVX2_WINOGRAD_H
 #define AC_AVX2_WINOGRAD_H
 
 #include "engine/cpu/winograd.h"
 
 enum {
-    QUADS = TILE / WINOGRAD_PIXELS,
+    QUADS = TILE / WINOGRAD_PIXELS, /* at most */
+    FEW_QUADS = 4,
     WINOGRAD_ROWS = 6,  /* transformed at a time */
     WINOGRAD_STEPS = 8, /* pairs of channels */
 };
@@ -28,10 +30,11 @@ INLINE __m256i winograd_pixel(const uint8_t *p, const bool is_signed)
 }
 
 /* Transforms a row of the tile, whose first sample is `from`. */
-INLINE void winograd_row(winograd_samples to, uint32_t r, const uint8_t *from, const bool is_signed)
+INLINE void winograd_row(winograd_samples to, uint32_t r, const uint8_t *from, const bool is_signed,
+                         uint32_t quads)
 {
     __m256i d0 = winograd_pixel(from, is_signed), d1 = winograd_pixel(from + 16, is_signed);
-    for (uint32_t q = 0; q < QUADS; q++) {
+    for (uint32_t q = 0; q < quads; q++) {
         from += WINOGRAD_PIXELS * 16;
         const __m256i d2 = winograd_pixel(from - 32, is_signed);
         const __m256i d3 = winograd_pixel(from - 16, is_signed);
@@ -56,7 +59,7 @@ INLINE void winograd_row(winograd_samples to, uint32_t r, const uint8_t *from, c
 
 /* Transforms rows [first, first + rows) of the tile at pixel x. */
 static void winograd_transform(winograd_samples to, const job *j, uint32_t first, uint32_t rows,
-                               uint32_t x)
+                               uint32_t x, uint32_t quads)
 {
     const ac_conv *c = j->conv;
     for (uint32_t i = 0; i < rows; i++) {
@@ -64,9 +67,9 @@ static void winograd_transform(winograd_samples to, const job *j, uint32_t first
         const uint8_t *from =
             j->row->runs[r < whole ? r : whole + (r - whole) * WINOGRAD_TAPS] + (size_t)x * 16;
         if (c->source_type == MONA_S8)
-            winograd_row(to, i, from, true);
+            winograd_row(to, i, from, true, quads);
         else
-            winograd_row(to, i, from, false);
+            winograd_row(to, i, from, false, quads);
     }
 }
 
@@ -74,11 +77,11 @@ static void winograd_transform(winograd_samples to, const job *j, uint32_t first
 
 /* Adds the products of `rows` rows at one position to sums, or sets them. */
 INLINE void winograd_multiply(int32_t sums[QUADS][AC_FRACTAL], const int16_t (*samples)[QUADS][16],
-                              const int16_t *weights, uint32_t rows, bool add)
+                              const int16_t *weights, uint32_t rows, bool add, const uint32_t quads)
 {
     __m256i acc[QUADS * 2];
     UNROLL
-    for (uint32_t i = 0; i < QUADS * 2; i++)
+    for (uint32_t i = 0; i < quads * 2; i++)
         acc[i] = add ? load_vector(sums[i / 2] + i % 2 * 8) : _mm256_setzero_si256();
     for (uint32_t r = 0; r < rows; r++) {
         const int16_t *a = samples[r][0];
@@ -86,7 +89,7 @@ INLINE void winograd_multiply(int32_t sums[QUADS][AC_FRACTAL], const int16_t (*s
             FORGET(a);
             const __m256i b0 = load_vector(weights), b1 = load_vector(weights + 16);
             UNROLL
-            for (uint32_t i = 0; i < QUADS; i++) {
+            for (uint32_t i = 0; i < quads; i++) {
                 int32_t lane;
                 memcpy(&lane, a + (size_t)i * 16, sizeof lane);
                 const __m256i all = _mm256_set1_epi32(lane);
@@ -98,19 +101,23 @@ INLINE void winograd_multiply(int32_t sums[QUADS][AC_FRACTAL], const int16_t (*s
         }
     }
     UNROLL
-    for (uint32_t i = 0; i < QUADS * 2; i++)
+    for (uint32_t i = 0; i < quads * 2; i++)
         store_vector(sums[i / 2] + i % 2 * 8, acc[i]);
 }
 
 static void winograd_products_of(winograd_products sums, const job *j, uint32_t block,
-                                 const winograd_samples samples, uint32_t first, uint32_t rows)
+                                 const winograd_samples samples, uint32_t first, uint32_t rows,
+                                 uint32_t quads)
 {
     const ac_conv *c = j->conv;
     const size_t position = (size_t)c->winograd_rows * WINOGRAD_ROW_WEIGHTS;
     const int16_t *w = c->winograd + (size_t)(j->n + block) * WINOGRAD_POSITIONS * position +
                        (size_t)first * WINOGRAD_ROW_WEIGHTS;
     for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++, w += position)
-        winograd_multiply(sums[p], samples[p], w, rows, first);
+        if (quads == QUADS)
+            winograd_multiply(sums[p], samples[p], w, rows, first, QUADS);
+        else
+            winograd_multiply(sums[p], samples[p], w, rows, first, FEW_QUADS);
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -145,9 +152,10 @@ INLINE void winograd_sums(__m256i acc[WINOGRAD_PIXELS * 2], const winograd_produ
     }
 }
 
-static void winograd_results(const job *j, const winograd_products m, bool plain, uint32_t x)
+static void winograd_results(const job *j, const winograd_products m, bool plain, uint32_t x,
+                             uint32_t quads)
 {
-    for (uint32_t q = 0; q < QUADS; q++, x += WINOGRAD_PIXELS) {
+    for (uint32_t q = 0; q < quads; q++, x += WINOGRAD_PIXELS) {
         __m256i acc[WINOGRAD_PIXELS * 2];
         winograd_sums(acc, m, q, j->start[0]);
         if (plain)
@@ -161,7 +169,7 @@ static void winograd_results(const job *j, const winograd_products m, bool plain
 
 /* One or two blocks of a tile. jobs: one for each block. */
 static __attribute__((noinline)) void winograd_tile(const job *jobs, const bool *plain,
-                                                    uint32_t blocks, uint32_t x)
+                                                    uint32_t blocks, uint32_t x, uint32_t quads)
 {
     int16_t(*samples)[WINOGRAD_ROWS][QUADS][16] = (void *)(jobs[0].row->scratch + WORK_AT);
     winograd_products *products =
@@ -171,22 +179,33 @@ static __attribute__((noinline)) void winograd_tile(const job *jobs, const bool 
     const ac_conv *c = jobs[0].conv;
     for (uint32_t first = 0, rows; first < c->winograd_rows; first += rows) {
         rows = min_u32(WINOGRAD_ROWS, c->winograd_rows - first);
-        winograd_transform(samples, &jobs[0], first, rows, x);
+        winograd_transform(samples, &jobs[0], first, rows, x, quads);
         for (uint32_t b = 0; b < blocks; b++)
             winograd_products_of(products[b], &jobs[0], b,
-                                 (const int16_t(*)[WINOGRAD_ROWS][QUADS][16])samples, first, rows);
+                                 (const int16_t(*)[WINOGRAD_ROWS][QUADS][16])samples, first, rows,
+                                 quads);
     }
     for (uint32_t b = 0; b < blocks; b++)
-        winograd_results(&jobs[b], (const int32_t(*)[QUADS][AC_FRACTAL])products[b], plain[b], x);
+        winograd_results(&jobs[b], (const int32_t(*)[QUADS][AC_FRACTAL])products[b], plain[b], x,
+                         quads);
 }
 
-/* The last tile is moved back to end at the last pixel. */
+/* The last tile is moved back to end at the last pixel: those are taken of which so fewer are
+ * computed. */
+static uint32_t winograd_quads(uint32_t pixels)
+{
+    const uint32_t few = FEW_QUADS * WINOGRAD_PIXELS;
+    return pixels < TILE || (pixels + few - 1) / few * few < (pixels + TILE - 1) / TILE * TILE
+               ? FEW_QUADS
+               : QUADS;
+}
+
 static bool winograd_run(const job *source, uint32_t blocks)
 {
     _Alignas(64) int32_t start[2][AC_FRACTAL];
     job jobs[2] = {*source, *source};
     bool plain[2];
-    if (!source->conv->winograd || source->pixels < TILE)
+    if (!source->conv->winograd || source->pixels < FEW_QUADS * WINOGRAD_PIXELS)
         return false;
     for (uint32_t b = 0; b < blocks; b++) {
         if (b)
@@ -194,8 +213,10 @@ static bool winograd_run(const job *source, uint32_t blocks)
         plain[b] = int8_plain(&jobs[b]);
         int8_start(&jobs[b], plain[b], start[b]);
     }
-    for (uint32_t i = 0; i < source->pixels; i += TILE)
-        winograd_tile(jobs, plain, blocks, source->origin + min_u32(i, source->pixels - TILE));
+    const uint32_t quads = winograd_quads(source->pixels), pixels = quads * WINOGRAD_PIXELS;
+    for (uint32_t i = 0; i < source->pixels; i += pixels)
+        winograd_tile(jobs, plain, blocks, source->origin + min_u32(i, source->pixels - pixels),
+                      quads);
     return true;
 }
 
