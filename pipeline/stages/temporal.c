@@ -108,19 +108,21 @@ static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_
 static inline void add_differences(temporal_light *to, unsigned plane, const uint8_t *made,
                                    const uint8_t *before, uint32_t count, const bool wide)
 {
-    int32_t sum = 0, both_ways = 0, most = 0;
+    int32_t sum = 0, both_ways = 0, most = to->most, least = to->least;
     for (uint32_t x = 0; x < count; x++) {
         const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
         const int size = d < 0 ? -d : d;
         sum += d;
         both_ways += size;
-        most = size > most ? size : most;
+        most = d > most ? d : most;
+        least = d < least ? d : least;
     }
     to->sum[plane] += sum;
     if (plane)
         return;
     to->both_ways += both_ways;
-    to->most = most > to->most ? most : to->most;
+    to->most = most;
+    to->least = least;
 }
 
 static void measure_light(const steadying *s, unsigned plane)
@@ -160,19 +162,20 @@ static light_change light_around(const steadying *s, unsigned plane, uint32_t x,
     return all;
 }
 
-/* Whether luma around a block changes by light alone: a little, three quarters of it one way. */
+/* Whether luma around a block changes by light alone: nearly alike within each block, and three
+ * quarters of it one way. */
 static bool goes_one_way(const steadying *s, uint32_t x, uint32_t y)
 {
     const motion_mask_area a = motion_mask_around(s->blocks, x, y);
-    int64_t sum = 0, both_ways = 0, most = 0;
+    int64_t sum = 0, both_ways = 0, apart = 0;
     for (uint32_t v = a.top; v < a.bottom; v++)
         for (uint32_t u = a.left; u < a.right; u++) {
             const temporal_light *l = &s->work->light[(size_t)v * s->blocks.width + u];
             sum += l->sum[0];
             both_ways += l->both_ways;
-            most = l->most > most ? l->most : most;
+            apart = l->most - l->least > apart ? l->most - l->least : apart;
         }
-    return most <= 4 * s->one && 4 * (sum < 0 ? -sum : sum) >= 3 * both_ways;
+    return apart <= 4 * s->one && 4 * (sum < 0 ? -sum : sum) >= 3 * both_ways;
 }
 
 /* m (1 - v / m^2), or 0 if that is negative, in quarters of a step rounded to nearest; with the sum
@@ -290,7 +293,8 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
     const bool moving = cause == TEMPORAL_NOISE;
     if (moving)
         find_motion(&s);
-    memset(work->light, 0, (size_t)s.blocks.width * s.blocks.height * sizeof *work->light);
+    for (size_t i = 0; i < (size_t)s.blocks.width * s.blocks.height; i++)
+        work->light[i] = (temporal_light){.most = INT32_MIN, .least = INT32_MAX};
     for (unsigned p = 0; p < planes; p++)
         measure_light(&s, p);
     for (uint32_t y = 0; y < s.blocks.height; y++)

@@ -18,9 +18,9 @@
  * as it is more than what noise leaves in a mean of N samples, and than the quarter of a step that
  * a coder's key frames are lighter or darker by: m (1 - v / m^2) with v = 4 sigma^2 / N + 1 / 16,
  * or 0 if that is negative. What a coder leaves goes both ways. So where there is no noise and no
- * sample of luma in these blocks differs by more than 4 steps, s stays if the sum of s less p is at
- * least three quarters of that of |s - p|: light alone changes, which g would delay by a few
- * frames.
+ * sample of luma becomes lighter by more than 4 steps than another in its block, s stays if the sum
+ * of s less p is at least three quarters of that of |s - p|: light alone changes, which g would
+ * delay by a few frames.
  *
  * In noisy film, moving blocks of 8x8 are treated in the same way with g = 0.6 (1 - 1 / sigma) and
  * p at the place they came from (motion_search.h), if the 16x16 samples around them differ there
@@ -45,9 +45,9 @@ typedef enum temporal_cause {
 
 /* How a block's result differs from the frame before's. */
 typedef struct temporal_light {
-    int32_t sum[3];    /* how much lighter, over each plane's samples */
-    int32_t both_ways; /* of luma, lighter and darker alike */
-    int32_t most;      /* by which a sample of luma differs */
+    int32_t sum[3];      /* how much lighter, over each plane's samples */
+    int32_t both_ways;   /* of luma, lighter and darker alike */
+    int32_t most, least; /* by which samples of luma are lighter */
 } temporal_light;
 
 typedef struct temporal_work {

@@ -260,6 +260,9 @@ static void light_goes_one_way(void **state)
         temporal_filter(&p.made, &p.now, &p.previous, 3, sigma, 1, TEMPORAL_CODING, &p.work);
         assert_int_equal(sample(&p.made, 0, 21, 40), (BEFORE + 1) * one);
         assert_in_range(sample(&p.made, 0, 81, 40), BEFORE * one, (BEFORE + 1) * one - 1);
+        fill(&p, &p.made, even_at, 0);
+        temporal_filter(&p.made, &p.now, &p.previous, 3, sigma, 1, TEMPORAL_CODING, &p.work);
+        assert_int_equal(sample(&p.made, 0, 21, 40), (BEFORE + LIGHTER) * one);
         fill(&p, &p.made, a_step_apart, 0);
         temporal_filter(&p.made, &p.now, &p.previous, 3, sigma, 1, TEMPORAL_CODING, &p.work);
         assert_in_range(sample(&p.made, 0, 20, 40), (BEFORE - 1) * one + 1, BEFORE * one);
