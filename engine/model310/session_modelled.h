@@ -17,6 +17,7 @@ enum { MONA_BROUGHT = 3 };
 typedef struct mona_brought {
     uint32_t op;      /* copies rows of a map to a ring */
     bool free, there; /* the flags that MTE1 has read the rows, and that they have come, are set */
+    bool read_again;  /* since `free` was set, which must not be set twice */
 } mona_brought;
 
 typedef struct mona_unit_order {

@@ -107,6 +107,11 @@ void mona_order_before(worker *w, uint32_t index, mona_unit_order *order)
         rows_are_there(w, b, event_of(i), false);
         rows_are_free(w, b, event_of(i), true);
         rows_are_free(w, b, event_of(i), false);
+        if (b->read_again) {
+            order->left = MONA_LEFT_ANY;
+            empty(w, order);
+        }
+        b->read_again = false;
         return;
     }
     for (i = 0; i < order->count; i++)
@@ -128,7 +133,7 @@ void mona_order_after(worker *w, uint32_t index, mona_unit_order *order)
     }
     for (i = 0; i < order->count; i++)
         if (plan->ops[order->brought[i].op].last_reader == index) {
-            rows_are_free(w, &order->brought[i], event_of(i), false);
+            order->brought[i].read_again |= order->brought[i].free;
             rows_are_free(w, &order->brought[i], event_of(i), true);
         }
     order->left = is_program_of(op, MONA_OP_STORE) ? MONA_LEFT_STORES

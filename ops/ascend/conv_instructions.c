@@ -27,7 +27,8 @@
  *   M -> V, slot         the sums are complete
  *   MTE1 -> V, slot      a residual is in UB
  *   V -> MTE1, slot      the residual has been used
- *   V -> MTE1, 2         room for the residual is clear
+ *   V -> MTE1, 2         room for the constants is free
+ *   V -> MTE1, 3         room for the residual is clear
  *   MTE1 -> V, 2         the constants are in UB
  *   V -> MTE3, 0         a result is in UB
  *   MTE3 -> V, slot      the result has been stored

@@ -98,7 +98,7 @@ void mona_conv_clear_residual(const program *p, const tile *t)
     if (adds_by_vector(p) && residual_like_t(p)) {
         for (uint32_t h = 0; h < HALVES; h++)
             dup_all(p->core, p->ub.raw[h], 0, tile_elements(p, t), side_by_side);
-        sync(p, AC_PIPE_V, AC_PIPE_MTE1, 2);
+        sync(p, AC_PIPE_V, AC_PIPE_MTE1, 3);
     }
     if (!adds_by_vector(p) || !is_turned(p))
         return;
@@ -106,7 +106,7 @@ void mona_conv_clear_residual(const program *p, const tile *t)
     dup_all(p->core, p->ub.spare, 0, channel, side_by_side);
     for (uint32_t h = 0; h < HALVES; h++)
         dup_all(p->core, p->ub.raw[h], 0, channel * p->row->residual.c0, side_by_side);
-    sync(p, AC_PIPE_V, AC_PIPE_MTE1, 2);
+    sync(p, AC_PIPE_V, AC_PIPE_MTE1, 3);
 }
 
 void mona_conv_place_residual(program *p, ac_address *at, const tile *t)
