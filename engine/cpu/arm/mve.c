@@ -19,6 +19,7 @@ enum {
     OUTPUTS = 2,
     PART = 80,  /* steps of K at a time, a multiple of VECTOR */
     VECTOR = 4, /* steps in a vector */
+    DEPTHWISE_PIXELS = 4,
 };
 
 #include "engine/cpu/c/vector_conv.h"
@@ -301,6 +302,67 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
         tile_in_threes(j, x, count, acc);
 }
 
+/* ---- depthwise ------------------------------------------------------------------------------ */
+
+/* 4 channels from channel c on of some pixels. Integers of 32 bits are multiplied, so elements are
+ * what the source holds, and sums begin at the bias. */
+INLINE void depthwise_four(const job *j, const bool is_signed, const uint32_t pixels, uint32_t x,
+                           uint32_t c, int32_t *to)
+{
+    static const uint32_t places[QUAD] = {0, 4, 8, 12};
+    const uint32_t distance = j->conv->pixel_bytes;
+    const uint8_t *weights = j->weights + (size_t)c * 4;
+    int32x4_t acc[DEPTHWISE_PIXELS];
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        acc[i] = vldrwq_s32((const int32_t *)j->conv->bias + (size_t)j->n * AC_FRACTAL + c);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint8_t *p = j->runs[r] + (size_t)x * distance + c;
+        const uint32_t columns = j->conv->run_elements[j->first_run + r];
+        for (uint32_t t = 0; t < columns; t++, p += AC_FRACTAL) {
+            const uint8_t *w = weights + t / 4 * STEP_BYTES + t % 4;
+            const int32x4_t four = vldrbq_gather_offset_s32((const int8_t *)w, vldrwq_u32(places));
+            UNROLL
+            for (uint32_t i = 0; i < pixels; i++) {
+                const uint8_t *at = p + (size_t)i * distance;
+                const int32x4_t a = is_signed ? vldrbq_s32((const int8_t *)at)
+                                              : vreinterpretq_s32_u32(vldrbq_u32(at));
+                acc[i] = vaddq_s32(acc[i], vmulq_s32(a, four));
+            }
+        }
+        weights += (columns + 3) / 4 * STEP_BYTES;
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        vstrwq_s32(to + (size_t)i * AC_FRACTAL + c, acc[i]);
+}
+
+INLINE void depthwise_int8_block(const job *j, const uint32_t pixels, uint32_t x, int32_t *to)
+{
+    for (uint32_t c = 0; c < AC_FRACTAL; c += QUAD)
+        if (j->conv->source_type == MONA_S8)
+            depthwise_four(j, true, pixels, x, c, to);
+        else
+            depthwise_four(j, false, pixels, x, c, to);
+}
+
+INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x, int32_t *to)
+{
+    for (uint32_t i = 0; i < pixels; i++, to += AC_FRACTAL) {
+        const float *w = (const float *)(const void *)j->weights;
+        vf sums = vf_load(j->start);
+        for (uint32_t r = 0; r < j->run_count; r++) {
+            const uint8_t *p = j->runs[r] + (size_t)(x + i) * j->conv->pixel_bytes;
+            for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
+                 s--, p += 32, w += LANES)
+                sums = vf_add(sums, vf_mul(vf_f16(p), vf_load(w)));
+        }
+        vf_store((float *)(void *)to, sums);
+    }
+}
+
+#include "engine/cpu/c/vector_depthwise.h"
+
 /* Few networks have them behind a layer. */
 static void function_row(const ac_function_row *f)
 {
@@ -317,6 +379,7 @@ static void attention_row(const ac_attention_row *a)
     ac_c_attention_row(a);
 }
 
+AC_NAMED(mve, depthwise_row)
 AC_NAMED(mve, function_row)
 AC_NAMED(mve, attention_row)
 AC_NAMED(mve, normalise_row)
