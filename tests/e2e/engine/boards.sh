@@ -49,7 +49,7 @@ layer() {
     each=$(awk '/ticks/ { printf "%d ", $4 * 1e9 / $6 / 16 / $8 * 1000 + 0.5 }' "$tmp/out")
     echo "# $1: ${each}thousandths of an instruction for a multiply-add of INT8 3x3 16 -> 16 and 1x1 64 -> 64"
     same "$1: at most $2 and $3 thousandths" \
-        "$(echo "$each $2 $3" | awk '{ print $1 > 50 && $1 <= $3 && $2 > 50 && $2 <= $4 ? "yes" : "no" }')" yes
+        "$(echo "$each $2 $3" | awk '{ print ($1 > 50 && $1 <= $3 && $2 > 50 && $2 <= $4 ? "yes" : "no") }')" yes
 }
 
 # $1: board, $2: prefix of its tools, $3, $4: most instructions for a multiply-add, as layer() has them, $5: CPU of
