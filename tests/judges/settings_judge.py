@@ -68,6 +68,8 @@ VALUES['eval'] = {'--set': 'in', '--list': 'list.txt', '--protocol': 'denoise', 
 VALUES['verify'] = {'--rtol': '0', '--atol': '0', '--device': 'model310', '--dim': 'rows=3'}
 VALUES['devices'] = {'--watch': '0.1', '--times': '2'}
 VALUES['help'] = {'--completion': 'zsh'}
+for command in ('run', 'bench', 'inspect'):
+    VALUES[command]['--kernels'] = 'folder'
 VALUES['bench'] = {**{o: v for o, v in VALUES['enhance'].items() if o not in ('--fps', '--size')}, **VALUES['bench']}
 BAD = {'--threads': 'x', '--device': 'none', '--cpu': 'none', '--strip-rows': 'x', '--detail': 'x', '--grain': 'x', '--strength': 'x', '--audio': 'x',
        '--colour-model': 'none.mona', '--onnx': 'x', '--tile-columns': 'x', '--precision': 'x'}
@@ -103,7 +105,7 @@ ELSEWHERE = {
     ('pictures-out', '--drop-unsupported'): 'PNG holds alpha, and sound is left out with a line',
     ('atc', '--soc'): 'om.sh: the stand-in of atc makes the same for all chips',
     ('enhance', '--allow'): 'playlists.sh: only a playlist shows it',
-    ('compile', '--kernels'): 'user_kernels.sh: only a node of another domain shows it',
+    **{(command, '--kernels'): 'user_kernels.sh: only a node of another domain shows it' for command in ('compile', 'run', 'bench', 'inspect')},
     ('enhance', '--stall'): 'live.sh: only a connection without data shows it',
     ('enhance', '--max-delay'): 'live.sh: only a late frame shows it',
     **{(command, '--no-sandbox'): 'sandbox.sh: only an attempt to leave it shows it'
@@ -123,6 +125,7 @@ PAIRS = {
 
 # ---- runs ------------------------------------------------------------------------------------------------------------
 # name, command, arguments (IN: the input, which an option may want otherwise), modes
+INT8 = '--precision int8 or auto'
 BENCH = ['--warmup', '1', '-n', '20', '--json']
 RUNS = [
     ('film', 'enhance', ['IN=film.mkv', '-o', 'out.mp4'], []),
@@ -159,7 +162,7 @@ RUNS = [
     ('reference', 'run', ['conv.onnx', '-i', 'net.npy', '-o', 'y.npy', '--reference'], ['--reference']),
     ('floats', 'compile', ['IN=net.onnx', '-o', 'out.mona'], ['FP16 alone']),
     ('picture-model', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--picture'], ['FP16 alone']),
-    ('int8', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--picture', '--calibrate', 'in'], []),
+    ('int8', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--picture', '--calibrate', 'in'], [INT8]),
     ('fp16', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--picture', '--calibrate', 'in', '--precision', 'fp16'], ['FP16 alone']),
     ('sized', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--size', '64x48'], ['FP16 alone']),
     ('plan', 'compile', ['IN=net.onnx', '-o', 'out.mona', '--target', 'host', '--size', '64x48'], ['FP16 alone']),
@@ -385,7 +388,7 @@ def judge_way(run, option, value, beside, wanted, said=''):
     if needs and not set(needs) & set(base):
         base = base + words(command, table[needs[0]])
         if needs == ['--calibrate'] and '--precision' not in base:
-            modes = [m for m in modes if m != 'FP16 alone']
+            modes = [m for m in modes if m != 'FP16 alone'] + [INT8]
     before = [name.replace('%04d', '0001') for name in output_of(base)] if option['name'] in OVERWRITES else ()
     given = outcome(command, base + value, before)
     if given.status > 2:
