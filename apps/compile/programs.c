@@ -288,7 +288,8 @@ bool programs_disassemble(const char *name, const mona_model *model)
                 continue;
             if (!open_program(&m, i, &program) ||
                 !ac_program_prove(&program, &ac_target_ascend310, m.header->op_count, &proof))
-                return cli_fail(0, "%s: program %u is damaged", name, shown + 1);
+                return cli_fail(0, "%s: program %u is damaged, or another mona compiled it", name,
+                                shown + 1);
             disassemble(&m, &program, proof.instructions);
             shown++;
         }
@@ -309,7 +310,7 @@ bool programs_print_kernel(const char *name, const mona_model *model)
     if (i == count)
         return no_programs(name);
     if (!ac_program_prove(&program, &ac_target_ascend310, model->header->op_count, &proof))
-        return cli_fail(0, "%s: the program is damaged", name);
+        return cli_fail(0, "%s: the program is damaged, or another mona compiled it", name);
     if (!emit_kernel(&program, &source, &error))
         return cli_fail(0, "%s: no kernel for it: %s", name, error.text);
     fputs(source, stdout);

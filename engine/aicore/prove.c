@@ -379,8 +379,9 @@ static bool segment_ok(prover *p, const ac_segment *s)
 static bool header_ok(const ac_program *p, const ac_target *target)
 {
     const ac_program_header *h = &p->header;
-    if (h->loads > 1 || h->l1_bytes > target->l1_bytes || h->zero_bytes > h->constants_bytes ||
-        h->buffers > AC_SPACES - AC_GM || h->inputs > h->buffers)
+    if (h->instructions != AC_OPCODES || h->loads > 1 || h->l1_bytes > target->l1_bytes ||
+        h->zero_bytes > h->constants_bytes || h->buffers > AC_SPACES - AC_GM ||
+        h->inputs > h->buffers)
         return false;
     for (uint32_t i = 0; i < h->forms; i++)
         if (!form_ok(p, &p->forms[i]))

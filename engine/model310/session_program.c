@@ -76,6 +76,8 @@ mona_status mona_program_plan(mona_plan *plan)
             continue;
         if (!ac_program_open(&program, plan->model.file + p[i].offset, (size_t)p[i].bytes))
             return MONA_ERR_MODEL;
+        if (program.header.instructions != AC_OPCODES)
+            return MONA_ERR_VERSION;
         if (!fits(plan, &program))
             continue;
         if (!ac_program_prove(&program, plan->target, plan->model.header->op_count, &proof) ||

@@ -240,6 +240,7 @@ void *recorder_finish(recorder *r, const ac_program *places, size_t *size, const
         fail(r, "out of memory");
     if (!r->why) {
         ac_program_header h = places->header;
+        h.instructions = AC_OPCODES;
         h.forms = (uint32_t)r->form_count;
         h.patterns = (uint32_t)r->pattern_count;
         h.motions = (uint32_t)motions.count;

@@ -52,21 +52,28 @@ succeeds "its loops take less than 1 % of its time" \
     python3 -c 'import sys; plan, program = map(float, sys.argv[1:]); assert plan <= program < 1.01 * plan' \
     "$(modelled_ms sr_x2_fast)" "$(modelled_ms "$with")"
 
-# A program that takes more of L1 than there is, with a checksum that fits.
-python3 - "$with" "$tmp/damaged.mona" << 'END'
+# changed FIELD VALUE OUT: a word of the program's header, with a checksum that fits.
+changed() {
+    python3 - "$with" "$@" << 'END'
 import struct, sys, zlib
 data = bytearray(open(sys.argv[1], "rb").read())
 listed, count = struct.unpack_from("<QI", data, 104)
 offset, size = struct.unpack_from("<QQ", data, listed + 16)
-struct.pack_into("<I", data, offset + 4, (1 << 20) + 64)
+struct.pack_into("<I", data, offset + 4 * int(sys.argv[2]), int(sys.argv[3]))
 data[12:16] = bytes(4)
 struct.pack_into("<I", data, 12, zlib.crc32(data))
-open(sys.argv[2], "wb").write(data)
+open(sys.argv[4], "wb").write(data)
 END
+}
+# It takes more of L1 than there is. Instructions are numbered as before some were added: by today's numbers they are others.
+changed 1 $(((1 << 20) + 64)) "$tmp/damaged.mona"
+changed 13 0 "$tmp/other.mona"
 noise 64 96 "$tmp/in.npy"
 fails "a damaged program is refused" "malformed" "$mona" run "$tmp/damaged.mona" --device model310 -i "$tmp/in.npy" \
     -o "$tmp/out.npy"
 fails "and not printed" "program 1 is damaged" "$mona" inspect "$tmp/damaged.mona" --program
+fails "nor is one of another mona run" "unknown version" "$mona" run "$tmp/other.mona" --device model310 -i "$tmp/in.npy" \
+    -o "$tmp/out.npy"
 succeeds "though the host can do without it" "$mona" run "$tmp/damaged.mona" --device host -i "$tmp/in.npy" -o "$tmp/out.npy"
 
 fails "a model without programs has none to print" "expected a model with programs" "$mona" inspect sr_x2_fast --program
