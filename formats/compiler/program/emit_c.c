@@ -138,14 +138,6 @@ static void put_constants(const emitter *e)
     put_words(e->out, "constants", e->session->arena + bound->state_bytes, size);
 }
 
-static bool has_arrays(const mona_plan *plan)
-{
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++)
-        if (plan->ops[o].bound.run->array)
-            return true;
-    return false;
-}
-
 uint32_t emitter_kernels(const mona_plan *plan)
 {
     uint32_t all = 0;
@@ -232,7 +224,7 @@ static void put_bound(const emitter *e, uint32_t o)
     if (b->store)
         fprintf(out, " .bound.store = &((const mona_file_op *)(const void *)op_records)[%u],",
                 (unsigned)(b->store - e->plan->model.ops));
-    if (e->arrays)
+    if (e->data.size)
         fputs(" .bound.data = (const uint8_t *)data,", out);
     if (b->kernel) {
         fputs(" .bound.kernel = &", out);
@@ -308,7 +300,7 @@ static void put_plan(const emitter *e)
           "    .model = {.header = (const void *)header, .tensors = (const void *)tensors,\n"
           "              .ops = (const void *)op_records",
           out);
-    fputs(e->arrays ? ", .data = (const uint8_t *)data},\n" : "},\n", out);
+    fputs(e->data.size ? ", .data = (const uint8_t *)data},\n" : "},\n", out);
     fputs("    .target = &ac_target_host, .isa = &isa, .linked = true,\n"
           "    .shapes = (mona_shape *)shapes, .ops = (plan_op *)ops,\n   ",
           out);
@@ -598,10 +590,10 @@ static void put_source(const emitter *e)
             "#endif\n\n",
             MONA_VERSION, e->request->name, e->request->name);
     put_words(out, "header", m->header, sizeof *m->header);
-    put_words(out, "tensors", m->tensors, planes * sizeof *m->tensors);
-    put_words(out, "op_records", m->ops, m->header->op_count * sizeof *m->ops);
-    if (e->arrays)
-        put_words(out, "data", m->data, (size_t)m->header->data_bytes);
+    put_words(out, "tensors", e->data.tensors, planes * sizeof *m->tensors);
+    put_words(out, "op_records", e->data.ops, m->header->op_count * sizeof *m->ops);
+    if (e->data.size)
+        put_words(out, "data", e->data.bytes, e->data.size);
     put_constants(e);
     fputc('\n', out);
     put_isa(e);
@@ -651,13 +643,15 @@ bool emitter_open(emitter *e, emitter_memory *m, const mona_model *model,
     e->plan = plan;
     if (!status)
         status = mona_plan_link(plan);
-    e->arrays = !status && has_arrays(plan);
+    if (!status && !emit_data_open(&e->data, &plan->model))
+        status = MONA_ERR_ARENA;
     e->numbered = !status && needs_numbers(plan);
     return !status || format_fail(error, "%s", mona_status_text(status));
 }
 
-void emitter_close(const emitter *e, const emitter_memory *m)
+void emitter_close(emitter *e, const emitter_memory *m)
 {
+    emit_data_close(&e->data);
     mona_session_close((mona_session *)e->session);
     free(m->arena);
     free(m->plan);

@@ -153,7 +153,7 @@ bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit
         needs->constant_bytes = in_lines(bound->zero_offset - bound->state_bytes);
         needs->record_bytes = in_lines(sizeof *h) + in_lines(planes * sizeof(mona_file_tensor)) +
                               in_lines(h->op_count * sizeof(mona_file_op)) +
-                              (e.arrays ? in_lines((size_t)h->data_bytes) : 0);
+                              (e.data.size ? in_lines(e.data.size) : 0);
         needs->plane_count = planes;
         needs->op_count = h->op_count;
         needs->lines = e.plan->lines;

@@ -8,14 +8,15 @@
 #include "engine/run/session.h"
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/compiler/program/emit_c.h"
+#include "formats/compiler/program/emit_data.h"
 
 typedef struct emitter {
     const emit_c_request *request;
     const mona_session *session; /* whose constants are bound */
     const mona_plan *plan;       /* laid out to be linked */
     const cpu_target *target;
-    bool arrays;   /* the model has operators on arrays, which read its data */
-    bool numbered; /* tensors are called input_0, output_0 and so on */
+    emit_data data; /* which operators on arrays read; empty: there are none */
+    bool numbered;  /* tensors are called input_0, output_0 and so on */
     FILE *out;
 } emitter;
 
@@ -43,7 +44,7 @@ typedef struct emitter_memory {
 /* Whether it succeeds or not, close it. */
 bool emitter_open(emitter *e, emitter_memory *m, const mona_model *model,
                   const emit_c_request *request, format_error *error);
-void emitter_close(const emitter *e, const emitter_memory *m);
+void emitter_close(emitter *e, const emitter_memory *m);
 
 /* The row kernels of all operators that run. */
 uint32_t emitter_kernels(const mona_plan *plan);

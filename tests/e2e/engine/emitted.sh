@@ -86,6 +86,12 @@ if command -v ffmpeg > /dev/null; then
         same_bytes "$tmp/mean.mona" $target 61x47 net
     done
 fi
+# Three operators on arrays between convolutions: flash has their records beside packed weights, no weights again.
+"$BUILD/classifiers" exp 16 "$tmp/arrays.onnx"
+succeeds "a network with operators on arrays" "$mona" compile "$tmp/arrays.onnx" -o "$tmp/arrays.mona"
+same_bytes "$tmp/arrays.mona" ${targets##* } 16x16 net
+same "of its data there are three records of 160 bytes" \
+    "$(sed -n 's/.* data\[\([0-9]*\)\].*/\1/p' "$tmp/net.${targets##* }/net.c")" 120
 if full && [ -z "${CROSS:-}" ]; then
     for model in sr_x2_balanced sr_x4_fast bicubic_x2 denoise_fast denoise_balanced denoise_balanced_video; do
         same_bytes $model ${targets##* } 96x64 net
