@@ -49,6 +49,14 @@ VEC2(vand, void)
 VEC2(vor, void)
 VEC2(vadd, float)
 VEC2(vmul, float)
+VEC2(vsub, float)
+VEC2(vmax, float)
+VEC2(vmin, float)
+VEC2(vadd, int32_t)
+VEC2(vsub, int32_t)
+VEC2(vmul, int32_t)
+VEC2(vmax, int32_t)
+VEC2(vmin, int32_t)
 VECS(vadds, half)
 VECS(vmuls, half)
 VECS(vadds, float)
@@ -168,6 +176,22 @@ static csim_answer perform(instruction i)
         return vec2<float>(vadd, i);
     case AC_OP_VEC2 + AC_VMUL_F32:
         return vec2<float>(vmul, i);
+    case AC_OP_VEC2 + AC_VSUB_F32:
+        return vec2<float>(vsub, i);
+    case AC_OP_VEC2 + AC_VMAX_F32:
+        return vec2<float>(vmax, i);
+    case AC_OP_VEC2 + AC_VMIN_F32:
+        return vec2<float>(vmin, i);
+    case AC_OP_VEC2 + AC_VADD_S32:
+        return vec2<int32_t>(vadd, i);
+    case AC_OP_VEC2 + AC_VSUB_S32:
+        return vec2<int32_t>(vsub, i);
+    case AC_OP_VEC2 + AC_VMUL_S32:
+        return vec2<int32_t>(vmul, i);
+    case AC_OP_VEC2 + AC_VMAX_S32:
+        return vec2<int32_t>(vmax, i);
+    case AC_OP_VEC2 + AC_VMIN_S32:
+        return vec2<int32_t>(vmin, i);
     case AC_OP_VECS + AC_VADDS:
         return vecs<half>(vadds, i, h);
     case AC_OP_VECS + AC_VMULS:

@@ -64,6 +64,14 @@ static const row rows[] = {
     {AC_OP_VEC2 + AC_VOR, "vor", SAME},
     {AC_OP_VEC2 + AC_VADD_F32, "vadd of f32", SAME},
     {AC_OP_VEC2 + AC_VMUL_F32, "vmul of f32", SAME},
+    {AC_OP_VEC2 + AC_VSUB_F32, "vsub of f32", SAME},
+    {AC_OP_VEC2 + AC_VMAX_F32, "vmax of f32", SAME},
+    {AC_OP_VEC2 + AC_VMIN_F32, "vmin of f32", SAME},
+    {AC_OP_VEC2 + AC_VADD_S32, "vadd of s32", SAME},
+    {AC_OP_VEC2 + AC_VSUB_S32, "vsub of s32", SAME},
+    {AC_OP_VEC2 + AC_VMUL_S32, "vmul of s32", SAME},
+    {AC_OP_VEC2 + AC_VMAX_S32, "vmax of s32", SAME},
+    {AC_OP_VEC2 + AC_VMIN_S32, "vmin of s32", SAME},
     {AC_OP_VECS + AC_VADDS, "vadds", ANY(rounds)},
     {AC_OP_VECS + AC_VMULS, "vmuls", ANY(rounds)},
     {AC_OP_VECS + AC_VADDS_F32, "vadds of f32", SAME},
@@ -81,11 +89,11 @@ static const row rows[] = {
 
 static ac_core ours = {.target = &ac_target_ascend310}, theirs = {.target = &ac_target_ascend310};
 
-/* Bytes of an element of the sources: 1, 2 for fp16, 4 for fp32. */
+/* Bytes of an element of the sources: 1, 2 for fp16, 4 for fp32 and integers of 32 bits. */
 static uint32_t source_size(ac_opcode op)
 {
-    if (op == AC_OP_DRAIN + AC_DRAIN_F32_F16 || op == AC_OP_VEC2 + AC_VADD_F32 ||
-        op == AC_OP_VEC2 + AC_VMUL_F32 || op == AC_OP_VECS + AC_VADDS_F32 ||
+    if (op == AC_OP_DRAIN + AC_DRAIN_F32_F16 ||
+        (ac_is_vec2(op) && op >= AC_OP_VEC2 + AC_VADD_F32) || op == AC_OP_VECS + AC_VADDS_F32 ||
         op == AC_OP_VECS + AC_VMULS_F32 || op == AC_OP_VCONV + AC_F32_F16)
         return 4;
     return ac_is_vector(op) || op == AC_OP_MMAD + AC_MAD_F32F16F16 ? 2 : 1;

@@ -32,7 +32,7 @@ END
 simulator ''
 same "equal instructions" "$? $(grep -c ' 60 compared, 0 refused, 0 differ$' "$tmp/found") $(tail -n 1 "$tmp/found")" \
     "0 4 240 instructions compared, 0 kinds of operands other than known"
-same "those that it lacks" "$(grep -c 'the simulator has none$' "$tmp/found")" 32
+same "those that it lacks" "$(grep -c 'the simulator has none$' "$tmp/found")" 40
 simulator 's/(blocks + src_gap)/src_gap/'
 same "another meaning of a gap" "$? $(grep -c '^copy_gm_to_ubuf, .* [1-9][0-9]* differ$' "$tmp/found")" "1 2"
 simulator 's/i < 64 ? low : high/high/'
