@@ -36,20 +36,47 @@ INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
     }
 }
 
-/* Stores block b: fp16 results that are only clamped at once, all others by way of memory. */
+/* Whether a residual is added as it is stored. */
+INLINE bool residual_in_halves(const ac_conv_row *row)
+{
+    return row->residual.type == MONA_F16 && row->residual.c0 == AC_FRACTAL &&
+           !row->conv->epilogue.broadcast && row->conv->epilogue.residual_scale == 1;
+}
+
+/* Stores block b by an epilogue that only clamps, or adds a residual as it is stored between. */
+INLINE void f16_clamp(const job *j, const bool add, const vf *acc, const uint32_t pixels,
+                      const uint32_t blocks, const uint32_t b, uint32_t x)
+{
+    const ac_row *residual = &j->row->residual;
+    const clamp first = j->limits->stage[0], last = j->limits->stage[1];
+    const uint8_t *from = add ? residual->data + (j->n + b) * residual->block_stride +
+                                    (size_t)x * 2 * AC_FRACTAL
+                              : NULL;
+    uint8_t *out = result_of(j, b, x);
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++) {
+        const size_t at = (size_t)i * 2 * AC_FRACTAL;
+        vf t = apply(first, acc[i * blocks + b]);
+        if (add)
+            t = apply(last, vf_add(vf_round(t), vf_f16(from + at)));
+        _mm256_storeu_si256((__m256i *)(void *)(out + at), to_half(t));
+    }
+}
+
+/* Stores block b: fp16 results of simple epilogues at once, all others by way of memory. */
 INLINE void f16_store(const job *j, const vf *acc, const uint32_t pixels, const uint32_t blocks,
                       const uint32_t b, uint32_t x)
 {
     _Alignas(64) float tile[MAX_PIXELS * AC_FRACTAL];
     const clamps *limits = j->limits;
-    if (limits->possible && !limits->add && j->row->output.type == MONA_F16 &&
-        !j->conv->epilogue.scale) {
-        uint8_t *out = result_of(j, b, x);
-        const clamp stage = limits->stage[0];
-        UNROLL
-        for (uint32_t i = 0; i < pixels; i++)
-            _mm256_storeu_si256((__m256i *)(void *)(out + (size_t)i * 2 * AC_FRACTAL),
-                                to_half(apply(stage, acc[i * blocks + b])));
+    const bool simple =
+        limits->possible && j->row->output.type == MONA_F16 && !j->conv->epilogue.scale;
+    if (simple && !limits->add) {
+        f16_clamp(j, false, acc, pixels, blocks, b, x);
+        return;
+    }
+    if (simple && residual_in_halves(j->row)) {
+        f16_clamp(j, true, acc, pixels, blocks, b, x);
         return;
     }
     UNROLL
