@@ -9,7 +9,7 @@
  * step.
  *
  * Or nothing is copied: rows are computed one by one where they lie, and kernels that take
- * ac_conv_row.edges leave out what a run reads beyond the map.
+ * ac_conv_row.edges leave out what a run reads beyond the map. Of FP16, operands are made first.
  *
  * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. Or,
  * if the filter has several columns, they read them as runs of a source that is copied once, with
@@ -64,6 +64,13 @@ static bool may_read_in_line(const mona_bound_op *b)
            !(c->pad_top | c->pad_bottom | c->pad_left | c->pad_right);
 }
 
+/* Bytes of operands of the whole source. */
+static uint64_t operand_bytes(const mona_bound_op *b)
+{
+    const mona_shape *in = &b->input[0];
+    return (uint64_t)in->width * in->height * in->channels * b->isa->operand_f16;
+}
+
 /* Whether rows are read where they lie, and kernels leave out what is beyond them. A row's last
  * block of pixels is moved back: hardly any may be computed twice. */
 static bool leaves_out_padding(const mona_bound_op *b)
@@ -72,9 +79,12 @@ static bool leaves_out_padding(const mona_bound_op *b)
     const mona_shape *in = &b->input[0];
     const uint32_t width = b->output.width, blocks = (width + AC_EDGE_PIXELS - 1) / AC_EDGE_PIXELS;
     const bool tight = width % 8 == 0 || blocks * AC_EDGE_PIXELS - width <= width / 8;
-    return b->isa->edges && in->type == MONA_U8 && !mona_padding(in) &&
-           in->channels % AC_FRACTAL == 0 && b->output.channels > AC_FRACTAL && taps_of(b) > 1 &&
-           c->groups == 1 && c->stride_w == 1 && c->pad_left <= 1 && c->dilation_w == 1 &&
+    const bool type =
+        in->type == MONA_U8 || (in->type == MONA_F16 && makes_operands(b) &&
+                                operand_bytes(b) <= b->target->l1_bytes / OPERANDS_SHARE);
+    return b->isa->edges && type && !mona_padding(in) && in->channels % AC_FRACTAL == 0 &&
+           b->output.channels > AC_FRACTAL && taps_of(b) > 1 && c->groups == 1 &&
+           c->stride_w == 1 && c->pad_left <= 1 && c->dilation_w == 1 &&
            width + c->kernel_w <= in->width + c->pad_left + 2u && width >= AC_EDGE_PIXELS && tight;
 }
 
@@ -205,6 +215,8 @@ static scratch_layout scratch_of(const mona_bound_op *b)
     l.kernel = l.first_run + align_up(2 * blocks * sizeof(uint32_t));
     l.planes = l.kernel + b->isa->conv_scratch;
     l.results = l.planes + plane_bytes(b, rows) * plane_count(b);
+    if (leaves_out_padding(b) && makes_operands(b))
+        l.results += align_up(operand_bytes(b) + AC_ROW_SLACK);
     l.bytes = l.results + result_bytes(b, rows) * blocks;
     return l;
 }
@@ -538,15 +550,37 @@ static void run_copied(const mona_map_call *call, const ac_conv *conv, uint32_t 
     }
 }
 
+/* Makes operands of the source rows that output rows y to y + rows - 1 read. */
+static mona_map widen_rows(const mona_map_call *call, uint32_t y, uint32_t rows)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_file_conv *c = &b->op->conv;
+    const mona_shape *s = &b->input[0];
+    const mona_map *in = &call->input[0];
+    const int64_t top = (int64_t)y * c->stride_h - c->pad_top;
+    const int64_t bottom =
+        top + (int64_t)(rows - 1) * c->stride_h + (int64_t)(c->kernel_h - 1) * c->dilation_h + 1;
+    const int64_t first = clip_to(top, 0, s->height), last = clip_to(bottom, first, s->height);
+    mona_map to = {.data = call->scratch + scratch_of(b).planes,
+                   .row_stride = (size_t)s->width * pixel_bytes(b)};
+    to.block_stride = to.row_stride * s->height;
+    for (uint32_t c1 = 0; c1 < mona_conv_layout_of(b).c1; c1++)
+        for (int64_t at = first; at < last; at++)
+            widen_pixels(to.data + c1 * to.block_stride + (size_t)at * to.row_stride,
+                         in->data + c1 * in->block_stride + (size_t)at * in->row_stride, s->type,
+                         s->width, 1, AC_FRACTAL);
+    return to;
+}
+
 /* Finds the addresses of the runs of output rows y to y + rows - 1, and their edges. */
 static void find_rows(const mona_map_call *call, uint32_t y, uint32_t rows, ac_edge *edges)
 {
     const mona_bound_op *b = call->bound;
     const mona_file_conv *c = &b->op->conv;
-    const mona_map *in = &call->input[0];
+    const mona_map in = makes_operands(b) ? widen_rows(call, y, rows) : call->input[0];
     const mona_shape *s = &b->input[0];
     const uint8_t **to = (const uint8_t **)(void *)call->scratch;
-    const uint32_t blocks = mona_conv_layout_of(b).c1;
+    const uint32_t blocks = mona_conv_layout_of(b).c1, pixel = pixel_bytes(b);
     for (uint32_t r = 0; r < blocks * c->kernel_h; r++)
         for (uint32_t kx = 0; kx < c->kernel_w; kx++)
             *edges++ = (ac_edge){kx<c->pad_left, b->output.width + kx> s->width + c->pad_left};
@@ -556,10 +590,9 @@ static void find_rows(const mona_map_call *call, uint32_t y, uint32_t rows, ac_e
             for (uint32_t ky = 0; ky < c->kernel_h; ky++) {
                 const int64_t at = top + (int64_t)ky * c->dilation_h;
                 const bool inside = at >= 0 && at < s->height;
-                const uint8_t *row =
-                    in->data + c1 * in->block_stride + at * (int64_t)in->row_stride;
+                const uint8_t *row = in.data + c1 * in.block_stride + at * (int64_t)in.row_stride;
                 for (uint32_t kx = 0; kx < c->kernel_w; kx++)
-                    *to++ = inside ? row + ((int64_t)kx - c->pad_left) * AC_FRACTAL : NULL;
+                    *to++ = inside ? row + ((int64_t)kx - c->pad_left) * pixel : NULL;
             }
     }
 }
@@ -571,7 +604,8 @@ static void run_where_they_lie(const mona_map_call *call, const ac_conv *all, ui
 {
     const mona_bound_op *b = call->bound;
     const uint32_t count = run_count(b);
-    const uint32_t bytes = count * AC_FRACTAL * AC_FRACTAL; /* of a block's weights */
+    const uint32_t step = AC_FRACTAL * mona_conv_layout_of(b).element; /* of all outputs */
+    const uint32_t bytes = count * AC_FRACTAL * step;                  /* of a block's weights */
     ac_edge *edges = (ac_edge *)(void *)(call->scratch + scratch_of(b).edges);
     find_rows(call, y, rows, edges);
     for (uint32_t n = 0; n < all->blocks; n += 2) {

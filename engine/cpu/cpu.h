@@ -143,8 +143,8 @@ typedef struct ac_conv_row {
     uint32_t pixels;            /* >= 1 */
     /* For row programs that take them (ac_isa.edges), else NULL: those of each run, 0 or 1, where
      * the map has no margins and its padding is 0, so that products with it need not be formed.
-     * runs[r] is then NULL if that is so for all pixels. Sources are U8, runs have 16 elements, and
-     * there are at least AC_EDGE_PIXELS pixels. */
+     * runs[r] is then NULL if that is so for all pixels. Sources are U8, or F16 whose runs hold
+     * operands; runs have 16 elements, and there are at least AC_EDGE_PIXELS pixels. */
     const ac_edge *edges;
     const uint8_t *soon; /* with edges: a part of the weights that will be read next */
     size_t soon_bytes;

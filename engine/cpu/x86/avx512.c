@@ -13,8 +13,8 @@
 
 #include "engine/cpu/x86/avx512_epilogue.h"
 #include "engine/cpu/x86/avx512_int8.h"
-#include "engine/cpu/x86/avx512_edges.h"
 #include "engine/cpu/x86/avx512_f16.h"
+#include "engine/cpu/x86/avx512_edges.h"
 #include "engine/cpu/x86/avx512_depthwise.h"
 #include "engine/cpu/x86/avx512_planar.h"
 #include "engine/cpu/x86/avx512_narrow_results.h"

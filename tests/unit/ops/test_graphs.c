@@ -197,9 +197,10 @@ static void whole_maps(void **state)
         {96, 96, 6, 20, 3, 3, 1, 1, 1, 1},  {64, 24, 12, 28, 1, 2, 0, 0, 0, 1},
         {256, 40, 4, 30, 3, 3, 1, 1, 1, 1},
     };
-    for (uint32_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+    for (uint32_t k = 0; k < 2 * sizeof maps / sizeof *maps; k++) {
+        const uint32_t i = k / 2;
         graph g;
-        begin(&g, 9 + i, 1, 4, maps[i].h, maps[i].w);
+        begin_as(&g, k % 2 ? MONA_F16 : MONA_U8, 9 + i, 1, 4, maps[i].h, maps[i].w);
         mona_file_conv c = plain;
         c.kernel_h = maps[i].kernel_h, c.kernel_w = maps[i].kernel_w;
         c.pad_top = maps[i].top, c.pad_bottom = maps[i].bottom;
