@@ -49,9 +49,9 @@ INLINE void f16_clamp(const job *j, const bool add, const vf *acc, const uint32_
 {
     const ac_row *residual = &j->row->residual;
     const clamp first = j->limits->stage[0], last = j->limits->stage[1];
-    const uint8_t *from = add ? residual->data + (j->n + b) * residual->block_stride +
-                                    (size_t)x * 2 * AC_FRACTAL
-                              : NULL;
+    const uint8_t *from =
+        add ? residual->data + (j->n + b) * residual->block_stride + (size_t)x * 2 * AC_FRACTAL
+            : NULL;
     uint8_t *out = result_of(j, b, x);
     UNROLL
     for (uint32_t i = 0; i < pixels; i++) {
