@@ -201,6 +201,9 @@ static bool parse_line(described *d, const char *line)
 static bool parse(described *d, char *text)
 {
     char *rest = text;
+    const size_t length = strlen(text);
+    if (!length || text[length - 1] != '\n') /* a part of a file, or no text */
+        return false;
     for (char *line; (line = strtok_r(rest, "\n", &rest));)
         if (!parse_line(d, line))
             return false;
@@ -283,6 +286,10 @@ static bool read_one(const char *path, format_error *error)
     if (!sound)
         return format_fail(
             error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(descriptions[i].name, descriptions[count].name))
+            return format_fail(error, "%s: expected one kernel %s in the folder, found two", path,
+                               descriptions[count].name);
     list[count] = &descriptions[count].kernel;
     described *d = &descriptions[count++];
     return load(d, path, error) && read_pattern(d, path, error);

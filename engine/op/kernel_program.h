@@ -18,7 +18,7 @@ typedef enum mona_kernel_operation {
     MONA_KERNEL_SAMPLE, /* the next sample is that of input a at plane, row and column */
     MONA_KERNEL_GATHER, /* to = entry a, an s32 number, of table `value` */
     MONA_KERNEL_STORE,  /* the output's sample at plane, row and column is a: f32 for an 8-bit type,
-                           saturated, else the bits */
+                           saturated, else the bits; in order, each once */
     MONA_KERNEL_OPERATIONS,
 } mona_kernel_operation;
 

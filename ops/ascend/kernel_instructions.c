@@ -465,9 +465,19 @@ static bool gather_ok(const mona_bound_op *b, uint32_t table)
            b->kernel->operands[table].elements <= MOST;
 }
 
+/* The output's samples are stored in order, each once. stores: those so far. */
+static bool store_ok(const mona_kernel_operand *out, const mona_kernel_step *s, uint32_t *stores)
+{
+    return s->row >= 0 && s->row < out->cell_rows && s->column >= 0 &&
+           s->column < out->cell_columns &&
+           ((uint32_t)s->plane * out->cell_rows + (uint32_t)s->row) * out->cell_columns +
+                   (uint32_t)s->column ==
+               (*stores)++;
+}
+
 /* samples: SAMPLE steps so far. */
 static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const mona_kernel_step *s,
-                    uint32_t *samples)
+                    uint32_t *samples, uint32_t *stores)
 {
     const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
     const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
@@ -489,8 +499,7 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
     case MONA_KERNEL_SAMPLE:
         return ++*samples <= MOST_SAMPLES && sample_ok(b->kernel, s);
     case MONA_KERNEL_STORE:
-        return a_ok && !is_uniform(s->a) && s->plane < out->planes && s->row >= 0 &&
-               s->row < out->cell_rows && s->column >= 0 && s->column < out->cell_columns;
+        return a_ok && !is_uniform(s->a) && s->plane < out->planes && store_ok(out, s, stores);
     default:
         return s->operation < MONA_KERNEL_CONST && to_ok && a_ok && value_ok(p, s->b, *samples) &&
                (!is_uniform(s->to) || (is_uniform(s->a) && is_uniform(s->b)));
@@ -503,11 +512,13 @@ bool mona_kernel_has_program(const mona_bound_op *b)
     const mona_kernel_program *p =
         b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
     kernel_tiles t;
-    uint32_t samples = 0;
+    uint32_t samples = 0, stores = 0;
     if (!p || !p->count || p->uniform > MOST_VALUES || p->full > MOST_VALUES)
         return false;
     for (uint32_t i = 0; i < p->count; i++)
-        if (!step_ok(b, p, &p->steps[i], &samples))
+        if (!step_ok(b, p, &p->steps[i], &samples, &stores))
             return false;
-    return mona_kernel_tiles(&t, b, 0, record->rows);
+    const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
+    return stores == out->planes * out->cell_rows * out->cell_columns &&
+           mona_kernel_tiles(&t, b, 0, record->rows);
 }

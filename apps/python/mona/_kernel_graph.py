@@ -2,7 +2,10 @@
 """A kernel's function as a graph of typed operations on 32-bit numbers, read from its source."""
 import ast
 import inspect
+import math
 import textwrap
+
+import numpy as np
 
 RANGES = {'u8': (0, 255), 's8': (-128, 127), 'u16': (0, 65535), 's16': (-32768, 32767),
           's32': (-2 ** 31, 2 ** 31 - 1), 'f16': None, 'f32': None}
@@ -93,8 +96,8 @@ class Graph:
         known = [a.range for a in n.args]
         if n.type == 'bool':
             return None
-        if n.op == 'const':
-            return n.value, n.value
+        if n.op == 'const': # -0 is not what a minimum of bits takes it for
+            return None if n.type == 'f32' and math.copysign(1, n.value) < 0 and not n.value else (n.value, n.value)
         if n.type == 'f32':
             if n.op == 'to_f32':
                 return known[0]
@@ -121,7 +124,7 @@ class Graph:
         return RANGES['s32']
 
     def const(self, number, type):
-        return self.node('const', value=float(number) if type == 'f32' else int(number), type=type)
+        return self.node('const', value=float(np.float32(number)) if type == 'f32' else int(number), type=type)
 
     def half(self, x):
         """x rounded to what f16 has, and to its largest numbers where it is larger."""
@@ -200,7 +203,7 @@ class Reader:
                 or not isinstance(s.target, ast.Name):
             self._fail(s.iter, 'expected for NAME in range(...)')
         bounds = [self._whole(a, 'a constant bound of the range') for a in call.args]
-        if not 1 <= len(bounds) <= 3 or len(range(*bounds)) > 256:
+        if not 1 <= len(bounds) <= 3 or bounds[2:] == [0] or len(range(*bounds)) > 256:
             self._fail(s.iter, 'expected a range of up to 256 numbers')
         for i in range(*bounds):
             self._names[s.target.id] = i
@@ -304,24 +307,38 @@ class Reader:
     def _binop(self, e):
         return self._binary(e, e.op, self._value(e.left), self._value(e.right))
 
-    def _binary(self, e, operator, a, b):
+    def _no_operator(self, e, operator):
+        self._fail(e, f'expected + - * / << >> & | ^, found {type(operator).__name__}; divide whole numbers by shifts')
+
+    def _folded(self, e, operator, a, b):
+        """Of two numbers of Python."""
         op = _BINARY.get(type(operator))
-        numbers = not isinstance(a, Node) and not isinstance(b, Node)
-        if numbers and isinstance(operator, (ast.FloorDiv, ast.Mod, ast.Pow)) and b:
+        if isinstance(operator, (ast.FloorDiv, ast.Mod, ast.Pow)) and b:
             return a // b if isinstance(operator, ast.FloorDiv) else a % b if isinstance(operator, ast.Mod) else a ** b
         if not op:
-            self._fail(e, f'expected + - * / << >> & | ^, found {type(operator).__name__}; '
-                       'divide whole numbers by shifts')
-        if numbers:
-            if op == 'div':
-                if not b:
-                    self._fail(e, 'expected a divisor, found 0')
-                return a / b
-            if isinstance(a, float) or isinstance(b, float):
-                if op not in ('add', 'sub', 'mul'):
-                    self._fail(e, 'expected whole numbers, found a float')
-            return {'add': lambda: a + b, 'sub': lambda: a - b, 'mul': lambda: a * b, 'shl': lambda: a << b,
-                    'shr': lambda: a >> b, 'and': lambda: a & b, 'or': lambda: a | b, 'xor': lambda: a ^ b}[op]()
+            self._no_operator(e, operator)
+        if op == 'div':
+            if not b:
+                self._fail(e, 'expected a divisor, found 0')
+            return a / b
+        if isinstance(a, float) or isinstance(b, float):
+            if op not in ('add', 'sub', 'mul'):
+                self._fail(e, 'expected whole numbers, found a float')
+        return {'add': lambda: a + b, 'sub': lambda: a - b, 'mul': lambda: a * b, 'shl': lambda: a << b,
+                'shr': lambda: a >> b, 'and': lambda: a & b, 'or': lambda: a | b, 'xor': lambda: a ^ b}[op]()
+
+    def _binary(self, e, operator, a, b):
+        op = _BINARY.get(type(operator))
+        if not isinstance(a, Node) and not isinstance(b, Node):
+            try:
+                made = self._folded(e, operator, a, b)
+            except (ArithmeticError, ValueError) as error:
+                self._fail(e, f'expected a number, found none: {error}')
+            if isinstance(made, complex):
+                self._fail(e, f'expected a real number, found {made}')
+            return made
+        if not op:
+            self._no_operator(e, operator)
         if op in ('shl', 'shr'):
             if not isinstance(b, int) or not 0 <= b <= 31:
                 self._fail(e, f'expected a shift by a constant from 0 to 31, found {self._kind(b)}')

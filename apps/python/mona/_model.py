@@ -120,6 +120,9 @@ class Model:
     def __init__(self, model, size=None, device='auto', cpu=None, threads=0, kernels=(), **options):
         self._session = self._lock = None
         name = model if isinstance(model, (str, os.PathLike)) else 'model'
+        if kernels:
+            from .kernel import one_of_each
+            kernels = list(one_of_each(kernels).values())
         self._bytes = self._read(model, size, kernels, options)
         ffi, lib = engine.ffi, engine.lib
         self._model = ffi.new('mona_model *')

@@ -188,6 +188,15 @@ def kernel(name):
     return lambda function: Kernel(name, function)
 
 
+def one_of_each(kernels):
+    """By name. One kernel may be given twice; two of one name are refused."""
+    found = {}
+    for k in kernels:
+        if found.setdefault(k.name, k) is not k:
+            raise TypeError(f'expected one kernel {k.name}, found two')
+    return found
+
+
 def main(arguments):
     import argparse
     import runpy
@@ -199,7 +208,7 @@ def main(arguments):
                         'can run them to calibrate and to measure accuracy')
     given = parser.parse_args(arguments)
     try:
-        found = {k.name: k for k in runpy.run_path(given.file).values() if isinstance(k, Kernel)}
+        found = one_of_each(k for k in runpy.run_path(given.file).values() if isinstance(k, Kernel))
     except (KernelError, TypeError, OSError) as error:
         sys.exit(f'mona.kernel: {error}')
     if not found:
@@ -211,6 +220,8 @@ def main(arguments):
     os.makedirs(given.o, exist_ok=True)
     for k in found.values():
         path = os.path.join(given.o, k.name.split('::')[1])
+        if os.path.exists(path + '.so') and not given.build:
+            os.remove(path + '.so') # what was built of the kernel before
         for suffix, text in (('.c', k.c()), ('.kernel', k.interface())):
             with open(path + suffix, 'w', encoding='utf-8') as file:
                 file.write(text)

@@ -11,6 +11,8 @@
     user_kernels.py pattern FOLDER     writes a kernel with what it may replace, and a network that has that twice: pattern.onnx, once of
                                        other constants
     user_kernels.py meaning FOLDER     examples beside what numpy has for the same
+    user_kernels.py zeros FOLDER       one that computes with -0
+    user_kernels.py names FOLDER       two of one name; leaves by2.py and by3.py
     user_kernels.py errors FOLDER      what mistakes are told as
 
 Prints a line for each that differs, and a count."""
@@ -135,6 +137,40 @@ def examples(folder):
             if found:
                 print(found)
     print(count)
+
+
+def zeros(folder):
+    """A zero keeps its sign, and a constant is what f32 has of it."""
+    path = os.path.join(folder, 'zeros.py')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write("from mona.kernel import *\n\n\n@kernel('com.example::Zeros')\n"
+                   'def zeros(x: rows(f32), u: rows(u8), *, y: rows(f32), z: rows(f32), w: rows(u8)):\n'
+                   '    y[0, 0] = min(max(x[0, 0], -0.0), f32(u[0, 0]))\n'
+                   '    z[0, 0] = min(max(f32(u[0, 0]), 0.0 * -1), f32(u[0, 1]))\n'
+                   '    w[0, 0] = max(s32(max(x[0, 0], 2.50000001)), 3)\n')
+    made, = load(path)
+    least = made(np.zeros((1, 1), np.float32), np.zeros((1, 1), np.uint8))[2]
+    print(differs(folder, made, np.random.default_rng(1), ((2, 3), (24, 37), (3, 131))) or (least == 3).all() and 'same')
+
+
+def one_of_a_name(folder):
+    """Two kernels of one name are refused, the same twice is not."""
+    import mona
+    made = []
+    for by in (2, 3):
+        path = os.path.join(folder, f'by{by}.py')
+        with open(path, 'w', encoding='utf-8') as file:
+            file.write("from mona.kernel import *\n\n\n@kernel('com.example::By')\n"
+                       f'def by(x: rows(u8), *, y: rows(u8)):\n    y[0, 0] = x[0, 0] * {by}\n')
+        made += load(path)
+    x = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    path = os.path.join(folder, 'by.onnx')
+    with open(path, 'wb') as file:
+        file.write(network(made[0], [x], [x]))
+    try:
+        mona.Model(path, kernels=made)
+    except TypeError as error:
+        print(error if (mona.Model(path, kernels=[made[1], made[1]])(x) == x * 3).all() else 'another kernel')
 
 
 def example(file):
@@ -408,6 +444,10 @@ def pattern(folder):
 
 MISTAKES = [ # of a body at line 6 from column 5 on: where, and words of what is told
     ('y[0, 0] = x[0, 0] * 0.5', '6:15', 'expected whole numbers, found 0.5 beside an s32 number; write f32(...)'),
+    ('y[0, 0] = x[0, 0] + (1 << -1)', '6:26', 'expected a number, found none: negative shift count'),
+    ('y[0, 0] = f32(x[0, 0]) * 2.0 ** 5000', '6:30', 'expected a number, found none: '),
+    ('y[0, 0] = f32(x[0, 0]) * (-8.0) ** 0.5', '6:30', 'expected a real number, found '),
+    ('for i in range(0, 4, 0): pass', '6:14', 'expected a range of up to 256 numbers'),
     ('y[0, 0] = z', '6:15', 'expected a name that was assigned before, found z'),
     ('y[0, 0] = x', '6:15', 'expected x[...], found x alone'),
     ('y[0, 0] = x[x[0, 0], 0]', '6:17', 'expected a constant offset, found a computed s32 number'),
@@ -462,6 +502,7 @@ def main():
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
     {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
+     'zeros': zeros, 'names': one_of_a_name,
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

@@ -14,7 +14,9 @@ full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
 same "a kernel before a convolution" "$(helper network "$tmp")" same
 same "a kernel in place of a function" "$(helper function "$tmp")" same
-same "mistakes are told with line and column" "$(helper errors "$tmp")" 27
+same "zeros keep their sign" "$(helper zeros "$tmp")" same
+same "two kernels of one name are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two"
+same "mistakes are told with line and column" "$(helper errors "$tmp")" 31
 
 if full; then
     helper targets "$tmp" 20 > "$tmp/targets"
@@ -78,6 +80,16 @@ add f0 x0 s0'; do
     fails "an interface that is wrong" "wrong/b.kernel: expected a kernel's interface" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
 done
 
+head -c -1 "$tmp/kernels/Twice.kernel" > "$tmp/wrong/b.kernel"
+fails "a part of an interface" "wrong/b.kernel: expected a kernel's interface" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
+cp "$tmp/kernels/Twice.kernel" "$tmp/wrong/a.kernel"
+cp "$tmp/kernels/Twice.kernel" "$tmp/wrong/b.kernel"
+fails "two kernels of one name" "expected one kernel com.example::Twice in the folder, found two" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" \
+    --kernels "$tmp/wrong"
+{ cat "$tmp/by2.py" && sed 's/def by/def other/' "$tmp/by3.py"; } > "$tmp/both.py"
+fails "two of one name in a file" "expected one kernel com.example::By, found two" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" \
+    python3 -m mona.kernel "$tmp/both.py" -o "$tmp/both"
+
 # ---- their code, with which the command calibrates, measures and runs
 helper evidence "$tmp"
 build() {
@@ -100,6 +112,9 @@ done
 succeeds "bench runs it" "$mona" bench "$tmp/conv.mona" --kernels "$tmp/built" --iterations 3 --warmup 1
 fails "bench without code" "expected their code" "$mona" bench "$tmp/net.mona" --kernels "$tmp/kernels"
 succeeds "inspect describes it" "$mona" inspect "$tmp/conv.mona" --kernels "$tmp/built"
+cp -r "$tmp/built" "$tmp/stale"
+PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/double.py" -o "$tmp/stale" > "$tmp/log" 2>&1
+fails "code of what the kernel was before" "expected their code" "$mona" run "$tmp/conv.mona" -i "$tmp/x.npy" -o "$tmp/y.npy" --kernels "$tmp/stale"
 cp "$tmp/built/Double.so" "$tmp/kernels/Twice.so"
 fails "the code of another kernel" "expected a library with mona_kernel_com_example__Twice" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/kernels"
 rm "$tmp/kernels/Twice.so"
