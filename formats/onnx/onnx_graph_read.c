@@ -232,6 +232,9 @@ static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *named, o
     if (!a)
         return format_fail(r->error, "expected the attribute '%.60s' where a function is called",
                            named->ref_attr_name);
+    if (a != named && named->has_type && a->has_type && a->type != named->type)
+        return format_fail(r->error, "expected the attribute '%.60s' of type %d, found %d",
+                           named->ref_attr_name, (int)named->type, (int)a->type);
     to->name = copy_name(r, onnx_text(named->name));
     to->kind = kind_of(a);
     const void *made = to->name;
@@ -337,7 +340,7 @@ static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__Func
 static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
 {
     onnx_graph *g = r->g;
-    if (!strcmp(onnx_text(n->op_type), "If"))
+    if (!is_own(n) && !strcmp(onnx_text(n->op_type), "If"))
         return add_if(r, n);
     const char *kernel = is_own(n) ? kernel_name(r, n) : NULL, *name = onnx_text(n->name);
     const Onnx__FunctionProto *function = kernel ? NULL : function_of(r->model, n);
@@ -484,6 +487,30 @@ static bool same_opset(const graph_reader *r, const Onnx__FunctionProto *f)
     return true;
 }
 
+static bool same_function(const Onnx__FunctionProto *f, const Onnx__FunctionProto *g)
+{
+    return !strcmp(onnx_text(f->name), onnx_text(g->name)) &&
+           !strcmp(onnx_text(f->domain), onnx_text(g->domain));
+}
+
+/* A call may leave out what is last, but gives and takes no more than the function has. It may name
+ * one of several functions of a name (an overload), which is not read: there must be one. */
+static bool same_arguments(const graph_reader *r, const Onnx__NodeProto *n,
+                           const Onnx__FunctionProto *f)
+{
+    uint32_t same = 0;
+    for (size_t i = 0; i < r->model->n_functions; i++)
+        same += same_function(r->model->functions[i], f);
+    if (same > 1)
+        return format_fail(r->error, "expected one function '%.60s', found %u", onnx_text(f->name),
+                           same);
+    return (n->n_input <= f->n_input && n->n_output <= f->n_output) ||
+           format_fail(
+               r->error,
+               "a call of '%.60s' has %zu inputs and %zu outputs: expected up to %zu and %zu",
+               onnx_text(f->name), n->n_input, n->n_output, f->n_input, f->n_output);
+}
+
 /* A function that passes an input on makes no value of its own. */
 static bool add_results(graph_reader *inner)
 {
@@ -514,7 +541,7 @@ static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__Func
                           .call = n,
                           .caller = r,
                           .error = r->error};
-    bool ok = same_opset(r, f);
+    bool ok = same_opset(r, f) && same_arguments(r, n, f);
     for (size_t i = 0; ok && i < f->n_input && i < n->n_input; i++) {
         const char *name = onnx_text(n->input[i]), *copy = copy_name(r, onnx_text(f->input[i]));
         const uint32_t value = *name ? find_value(r, name) : ONNX_NONE;

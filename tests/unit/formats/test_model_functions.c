@@ -72,9 +72,10 @@ static void bodies_call_functions(void **state)
     ob_attribute(outer, n, "slope")->ref_attr_name = ob_text(outer, "its");
     ob_node(outer, "Neg", "t", "r");
     add_function(b, "Outer", outer);
-    add_function(b, "Same", same)->output = ob_names(b, "a", &(size_t){0}); /* passes a on */
+    /* Passes a on; "If" of a domain of its own is none of ONNX. */
+    add_function(b, "If", same)->output = ob_names(b, "a", &(size_t){0});
     ob_float(b, call(b, "Outer", "x", "c"), "its", 0.5f);
-    call(b, "Same", "c", "d");
+    call(b, "If", "c", "d");
     add_conv(b, "d", "y", 3, 4);
     ob_output(b, "y");
     check(b, false, "nested");
@@ -110,12 +111,21 @@ static void refuses_call(int wrong, const char *text)
     }
     if (wrong == 5)
         f->n_input = 0, f->input = ob_names(b, "a a", &f->n_input);
+    if (wrong == 10)
+        add_function(b, "F", body);
     Onnx__NodeProto *n = call(b, wrong == 6 ? "G" : "F",
-                              wrong == 5   ? "x x"
-                              : wrong == 7 ? "z"
-                                           : "x",
-                              "y");
-    if (wrong)
+                              wrong == 5 || wrong == 8 ? "x x"
+                              : wrong == 7             ? "z"
+                                                       : "x",
+                              wrong == 9 ? "y z" : "y");
+    if (wrong == 11) { /* an integer where a float is read */
+        Onnx__AttributeProto *read = body->nodes[0]->attribute[0];
+        read->has_type = true;
+        read->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__FLOAT;
+        ob_int(b, n, "slope", 1);
+        n->attribute[0]->has_type = true;
+        n->attribute[0]->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT;
+    } else if (wrong)
         ob_float(b, n, "slope", 0.5f);
     ob_output(b, "y");
     refuses(b, text);
@@ -133,6 +143,10 @@ static void wrong_functions_are_refused(void **state)
     refuses_call(5, "value 'a' is defined twice");
     refuses_call(6, "is of the operator set 'own': expected ONNX's own, or a kernel of that name");
     refuses_call(7, "a call of 'F' reads 'z', which nothing before it makes");
+    refuses_call(8, "a call of 'F' has 2 inputs and 1 outputs: expected up to 1 and 1");
+    refuses_call(9, "a call of 'F' has 1 inputs and 2 outputs: expected up to 1 and 1");
+    refuses_call(10, "expected one function 'F', found 2");
+    refuses_call(11, "expected the attribute 'slope' of type 1, found 2");
 }
 
 /* Each function calls the next one many times. */
