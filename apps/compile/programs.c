@@ -255,9 +255,12 @@ void programs_print(const mona_model *model)
         printf("  program for %s at %s: %.0f bytes, and %.0f of constants\n",
                json_string(row, "target"), json_string(row, "size"), json_number(row, "bytes"),
                json_number(row, "constants_bytes"));
-        cJSON_ArrayForEach(name, cJSON_GetObjectItem(row, "kernels_on_ai_cpus")) printable_print(
-            stdout, "    %s runs on the AI CPUs: its kernel is no AI Core program\n",
-            name->valuestring);
+        cJSON_ArrayForEach(name, cJSON_GetObjectItem(row, "kernels_on_ai_cpus"))
+        {
+            printable_print(stdout, "    %s runs on the AI CPUs: its kernel is no AI Core program",
+                            name->valuestring);
+            putchar('\n');
+        }
     }
     cJSON_ArrayForEach(row, plans) printf(
         "  plan for %s at %s: %.0f bytes, for an arena of %.0f\n", json_string(row, "target"),
