@@ -169,7 +169,8 @@ static inline void put_line(const grain_stage_state *g, const uint8_t *in, const
 {
     const int most = (1 << bits) - 1;
     for (uint32_t x = 0; x < width; x++) {
-        const int light = plane_sample(luma, (ptrdiff_t)x << shift_x, wide) >> (bits - 8);
+        const int light =
+            plane_sample_within(luma, (ptrdiff_t)x << shift_x, most, wide) >> (bits - 8);
         const int add = g->sums[x] / TAPS_ONE * g->levels[light];
         const int made = plane_sample(in, x, wide) +
                          ((add + LEVEL_ONE / 2) >> 16); /* rounds down, which is all targets' way */

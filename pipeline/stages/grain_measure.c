@@ -40,16 +40,17 @@ typedef struct planes {
 static inline void take(taken *t, const planes *p, uint32_t x, uint32_t y, const bool wide)
 {
     const unsigned more = p->in->format.bits - 8;
+    const int most = (1 << p->in->format.bits) - 1;
     int light = 0, mean = 0;
     for (uint32_t v = 0; v < SIDE; v++) {
         const uint8_t *in = frame_row(p->in, p->plane, y + v);
         const uint8_t *out = frame_row(p->out, p->plane, y + v);
         const uint8_t *luma = frame_row(p->out, 0, (size_t)(y + v) << p->shift_y);
         for (uint32_t u = 0; u < SIDE; u++) {
-            t->before[v][u] = (int16_t)plane_sample(in, x + u, wide);
-            t->after[v][u] = (int16_t)plane_sample(out, x + u, wide);
+            t->before[v][u] = (int16_t)plane_sample_within(in, x + u, most, wide);
+            t->after[v][u] = (int16_t)plane_sample_within(out, x + u, most, wide);
             mean += t->after[v][u];
-            light += plane_sample(luma, (ptrdiff_t)(x + u) << p->shift_x, wide);
+            light += plane_sample_within(luma, (ptrdiff_t)(x + u) << p->shift_x, most, wide);
         }
     }
     mean /= AREA;

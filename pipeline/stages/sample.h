@@ -18,6 +18,13 @@ static inline int plane_sample(const uint8_t *row, ptrdiff_t x, bool wide)
     return value;
 }
 
+/* The same where a sample looks something up: files hold some above their format's range. */
+static inline int plane_sample_within(const uint8_t *row, ptrdiff_t x, int most, bool wide)
+{
+    const int sample = plane_sample(row, x, wide);
+    return sample < most ? sample : most;
+}
+
 static inline void put_plane_sample(uint8_t *row, ptrdiff_t x, int sample, bool wide)
 {
     const uint16_t value = (uint16_t)sample;

@@ -229,10 +229,46 @@ static void borders_stay(void **unused)
     free(out.memory);
 }
 
+/* Files hold samples above their format's range. */
+static void samples_above_the_range_are_white(void **unused)
+{
+    const frame_format format = {WIDTH, HEIGHT, 3, 1, 1, 10, 2};
+    const int lights[] = {1023, UINT16_MAX};
+    static grain_meter meters[2];
+    grain_model models[2] = {{.format = format}, {.format = format}};
+    const stage_settings settings = {.grain = 1};
+    pipeline_error error = {0};
+    (void)unused;
+    for (int i = 0; i < 2; i++) {
+        state = 1;
+        const held noisy = lit(&format, true, false), clean = lit(&format, false, false);
+        const held *const both[] = {&noisy, &clean};
+        for (int f = 0; f < 2; f++)
+            frame_set_samples(frame_row(&both[f]->frame, 0, 0), &format, (unsigned)lights[i],
+                              (size_t)WIDTH * HEIGHT);
+        grain_measure(&meters[i], &noisy.frame, &clean.frame, 1, &models[i]);
+        models[i].planes[0].sigma[GRAIN_LEVELS - 1] = 1;
+        const held out = open_frame(&format);
+        const stage_work work = {.in = &clean.frame, .out = &out.frame, .removed = &models[i]};
+        stage s;
+        assert_true(stage_open(&s, STAGE_GRAIN, 0, &settings, format, 1, &error));
+        assert_int_equal(s.row->enqueue(&s, &work), MONA_OK);
+        assert_int_equal(mona_stream_synchronize(s.stream), MONA_OK);
+        stage_close(&s);
+        assert_memory_equal(frame_row(&out.frame, 1, 0), frame_row(&clean.frame, 1, 0), WIDTH);
+        free(noisy.memory);
+        free(clean.memory);
+        free(out.memory);
+    }
+    assert_true(models[0].planes[1].sigma[GRAIN_LEVELS - 1] > 0);
+    assert_memory_equal(&models[0], &models[1], sizeof models[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(grain_comes_back), cmocka_unit_test(a_share_comes_back),
-        cmocka_unit_test(the_same_frame_gets_the_same_grain), cmocka_unit_test(borders_stay)};
+        cmocka_unit_test(the_same_frame_gets_the_same_grain), cmocka_unit_test(borders_stay),
+        cmocka_unit_test(samples_above_the_range_are_white)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
