@@ -44,7 +44,7 @@
  *
  * Blocks that are clipped (black borders, burnt-out sky) have no noise but say nothing about the
  * rest. Blocks whose mean is within 4 steps of 16 or 235, or beyond these, are left out as long as
- * others remain.
+ * others remain, as are blocks with a side that is, through which a border runs.
  *
  * Noise below about half a step disappears when samples are rounded; the uniform rounding error
  * alone has s = 0.29. */
@@ -60,7 +60,14 @@
 
 #define TO_SIGMA (1.2533141373155003 / 6) /* sqrt(pi / 2) / 6 */
 
-enum { AREA = NOISE_BLOCK * NOISE_BLOCK, SCALES = NOISE_SCALES, SORTED_BY = 2 };
+enum {
+    AREA = NOISE_BLOCK * NOISE_BLOCK,
+    SCALES = NOISE_SCALES,
+    SORTED_BY = 2,
+    DARKEST = 20,
+    BRIGHTEST = 231,
+    CONTRAST = 8
+};
 
 static const struct {
     unsigned spacing;
@@ -150,6 +157,31 @@ static uint32_t block_step(uint32_t width, uint32_t height)
     return skip * NOISE_BLOCK;
 }
 
+/* Whether a line along a block's side is black or white and far from the block's mean. */
+static inline bool is_clipped(const uint8_t *line, ptrdiff_t next, unsigned more, const bool wide,
+                              int mean)
+{
+    int least = 0, most = 0;
+    for (unsigned i = 0; i < NOISE_BLOCK; i++, line += next) {
+        const int level = plane_sample(line, 0, wide) >> more;
+        least = i && least < level ? least : level;
+        most = i && most > level ? most : level;
+    }
+    return (most <= DARKEST && mean >= most + CONTRAST) ||
+           (least >= BRIGHTEST && mean <= least - CONTRAST);
+}
+
+/* Whether a border runs through a block, which then has less noise than others. */
+static inline bool has_border(const uint8_t *first, ptrdiff_t stride, unsigned more,
+                              const bool wide, int mean)
+{
+    const ptrdiff_t size = wide ? 2 : 1, last = NOISE_BLOCK - 1;
+    return is_clipped(first, size, more, wide, mean) ||
+           is_clipped(first + last * stride, size, more, wide, mean) ||
+           is_clipped(first, stride, more, wide, mean) ||
+           is_clipped(first + last * size, stride, more, wide, mean);
+}
+
 /* Lists blocks with `margin` samples around them that are either clipped or not, and sorts their
  * responses into bins. */
 static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint32_t margin,
@@ -170,7 +202,8 @@ static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint3
                                      : respond(first, v->stride, spacing, false, false, &level).sum;
             const uint64_t bin = sum * NOISE_BIN_STEPS / AREA >> more;
             level >>= more;
-            if ((!clipped && (level <= 20 * AREA || level >= 231 * AREA)) ||
+            if ((!clipped && (level <= DARKEST * AREA || level >= BRIGHTEST * AREA ||
+                              has_border(first, v->stride, more, more > 0, (int)(level / AREA)))) ||
                 work->count == sizeof work->blocks / sizeof *work->blocks)
                 continue;
             noise_block *b = &work->blocks[work->count++];

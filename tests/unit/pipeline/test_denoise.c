@@ -305,6 +305,27 @@ static void enlarged_noise_is_what_it_was(void **unused)
     assert_found(level_of_noise(enlarged_noise(2), 8, 8, 2), 8, 6, 11);
 }
 
+/* Blocks through which a black border runs have less noise, but say nothing about the rest. */
+static void borders_hide_no_noise(void **unused)
+{
+    (void)unused;
+    picture *noise = blurred_noise(0.3f);
+    const float unit = 8 / rms(noise);
+    for (int i = 0; i < 8; i++) {
+        const int border = i & 1 ? 30 : 44;
+        picture *made = new_picture();
+        for (int y = 0; y < ROWS; y++)
+            for (int x = 0; x < COLUMNS; x++) {
+                const int at = i & 2 ? x : y, end = i & 2 ? COLUMNS : ROWS;
+                const bool black = at < border || at >= end - border;
+                made->samples[y][x] =
+                    black ? 16 - scene_at((uint32_t)x, (uint32_t)y) : unit * noise->samples[y][x];
+            }
+        assert_found(level_of_noise(made, rms(made), i & 4 ? 10 : 8, 1), 8, 7, 9);
+    }
+    free(noise);
+}
+
 /* Strokes like grass, and pebbles. */
 static picture *texture(bool grass)
 {
@@ -558,6 +579,7 @@ int main(void)
         cmocka_unit_test(large_planes_are_sampled),
         cmocka_unit_test(coarse_noise_is_found),
         cmocka_unit_test(enlarged_noise_is_what_it_was),
+        cmocka_unit_test(borders_hide_no_noise),
         cmocka_unit_test(texture_is_no_noise),
         cmocka_unit_test(texture_raises_no_strength),
         cmocka_unit_test(texture_that_moves_is_no_noise),
