@@ -1,30 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NV12, whose chroma has half the rows and columns and lies U beside V, to RGB and back; BT.709, limited range."""
-from mona.kernel import kernel, rows, u8
+"""NV12, whose chroma has half the rows and columns and lies U beside V, to RGB and back, of any matrix and range."""
+from mona.kernel import f32, kernel, rows, table, u8
+
+BT601, BT709, BT2020 = (0.299, 0.114), (0.2126, 0.0722), (0.2627, 0.0593)  # what red and blue add to luma
+
+
+def to_rgb_matrix(red, blue, full):
+    """What luma adds to all, V to red, U and V take from green, U adds to blue; luma without light."""
+    green, luma, chroma = 1 - red - blue, 1 if full else 255 / 219, 1 if full else 255 / 224
+    u, v = 2 * (1 - blue) * chroma, 2 * (1 - red) * chroma
+    return [luma, v, u * blue / green, v * red / green, u, 0 if full else 16]
+
+
+def from_rgb_matrix(red, blue, full):
+    """Red, green and blue in luma; of sums of four: blue in U and red in V; red and green in U, green and blue in V;
+    luma without light."""
+    green, luma, chroma = 1 - red - blue, 1 if full else 219 / 255, 1 / 8 if full else 28 / 255
+    u, v = chroma / (1 - blue), chroma / (1 - red)
+    return [red * luma, green * luma, blue * luma, chroma, red * u, green * u, green * v, blue * v, 0 if full else 16]
 
 
 @kernel('com.example::Nv12ToRgb')
-def to_rgb(luma: rows(u8, cell=(2, 2)), chroma: rows(u8, cell=(1, 2)), *, rgb: rows(u8, planes=3, cell=(2, 2))):
-    u = chroma[0, 0] - 128
-    v = chroma[0, 1] - 128
+def to_rgb(luma: rows(u8, cell=(2, 2)), chroma: rows(u8, cell=(1, 2)), matrix: table(f32, 6), *,
+           rgb: rows(u8, planes=3, cell=(2, 2))):
+    u = f32(chroma[0, 0] - 128)
+    v = f32(chroma[0, 1] - 128)
     for dy in range(2):
         for dx in range(2):
-            y = (luma[dy, dx] - 16) * 19077 + 8192  # in 1 / 2^14
-            rgb[0, dy, dx] = y + v * 29372 >> 14
-            rgb[1, dy, dx] = y - u * 3494 - v * 8731 >> 14
-            rgb[2, dy, dx] = y + u * 34610 >> 14
+            y = (f32(luma[dy, dx]) - matrix[5]) * matrix[0]
+            rgb[0, dy, dx] = y + v * matrix[1]
+            rgb[1, dy, dx] = y - (u * matrix[2] + v * matrix[3])
+            rgb[2, dy, dx] = y + u * matrix[4]
 
 
 @kernel('com.example::RgbToNv12')
-def from_rgb(rgb: rows(u8, planes=3, cell=(2, 2)), *, luma: rows(u8, cell=(2, 2)), chroma: rows(u8, cell=(1, 2))):
+def from_rgb(rgb: rows(u8, planes=3, cell=(2, 2)), matrix: table(f32, 9), *, luma: rows(u8, cell=(2, 2)),
+             chroma: rows(u8, cell=(1, 2))):
     red = 0
     green = 0
     blue = 0
     for dy in range(2):
         for dx in range(2):
-            luma[dy, dx] = (rgb[0, dy, dx] * 2991 + rgb[1, dy, dx] * 10064 + rgb[2, dy, dx] * 1016 + 8192 >> 14) + 16
+            y = f32(rgb[0, dy, dx]) * matrix[0] + f32(rgb[1, dy, dx]) * matrix[1] + f32(rgb[2, dy, dx]) * matrix[2]
+            luma[dy, dx] = y + matrix[8]
             red += rgb[0, dy, dx]
             green += rgb[1, dy, dx]
             blue += rgb[2, dy, dx]
-    chroma[0, 0] = (blue * 7196 - red * 1649 - green * 5547 + 32768 >> 16) + 128
-    chroma[0, 1] = (red * 7196 - green * 6536 - blue * 660 + 32768 >> 16) + 128
+    chroma[0, 0] = f32(blue) * matrix[3] - f32(red) * matrix[4] - f32(green) * matrix[5] + 128
+    chroma[0, 1] = f32(red) * matrix[3] - f32(green) * matrix[6] - f32(blue) * matrix[7] + 128

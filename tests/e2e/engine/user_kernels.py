@@ -211,9 +211,29 @@ def of_tone(generator):
     return example('tone')(x, curve)[:, :, columns], wanted[:, :, columns], 1
 
 
+def of_nv12(generator):
+    """Luma and chroma as their standards have them, and RGB of those again, in blocks of one colour."""
+    import importlib.util
+    spec = importlib.util.spec_from_file_location('nv12', 'apps/examples/kernels/nv12.py')
+    nv12 = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(nv12)
+    rgb, found, wanted = generator.integers(0, 256, (3, 6, 9)), [], []
+    whole = rgb.repeat(2, 1).repeat(2, 2).astype(np.uint8)
+    for red, blue in (nv12.BT601, nv12.BT709, nv12.BT2020):
+        for full in (False, True):
+            luma, chroma = nv12.from_rgb(whole, np.array(nv12.from_rgb_matrix(red, blue, full), np.float32))
+            y = red * rgb[0] + (1 - red - blue) * rgb[1] + blue * rgb[2]
+            u, v = (rgb[2] - y) / (2 - 2 * blue), (rgb[0] - y) / (2 - 2 * red)
+            again = nv12.to_rgb(luma, chroma, np.array(nv12.to_rgb_matrix(red, blue, full), np.float32))
+            found += [luma[::2, ::2], chroma[:, ::2], chroma[:, 1::2], *(again[:, ::2, ::2] / 4.0)]
+            wanted += [y if full else y * 219 / 255 + 16, *(np.minimum(128 + c * (1 if full else 224 / 255), 255) for c in (u, v)), *(rgb / 4)]
+    # A half of rounding; of steps of RGB, up to 2 and a half, a quarter.
+    return np.stack(found), np.stack(wanted), 0.7
+
+
 def meaning(_):
     generator = np.random.default_rng(3)
-    for of in (of_fused, of_boxes, of_tone):
+    for of in (of_fused, of_boxes, of_tone, of_nv12):
         found, wanted, bound = of(generator)
         error = abs(found.astype(float) - wanted).max()
         if not error <= bound:

@@ -8,7 +8,7 @@ helper() {
     PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py "$@" 2>&1
 }
 same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 11
-same "the fused convolution, boxes and tone mapping are what plain formulas give" "$(helper meaning "$tmp")" same
+same "the fused convolution, boxes, tone mapping and NV12 of six kinds are what plain formulas give" "$(helper meaning "$tmp")" same
 randoms=2
 full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
