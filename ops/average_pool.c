@@ -5,6 +5,7 @@
  * to one row of sums, s32 for INT8 and fp32 for FP16; then every output is a sum of kernel_w of
  * these. The order of fp32 additions is therefore: down each column, then over the columns from the
  * left. */
+#include "engine/cpu/isa_table.h"
 #include "ops/pool.h"
 
 #include "engine/cpu/c/epilogue.h"
@@ -15,13 +16,13 @@ enum { MAX_C0 = 32 }; /* of any target */
 enum { SUM_BYTES = 4 };
 
 /* Adds one row of samples to the row of sums. */
-static void add_row(mona_type type, void *restrict sums, const void *restrict row, size_t count)
+static void add_row(const mona_bound_op *b, void *restrict sums, const uint8_t *row, size_t count)
 {
+    const mona_type type = b->input[0].type;
+    const ac_fold_row halves = {true, row, sums, (uint32_t)count};
     int32_t *s = sums;
-    float *f = sums;
     const uint8_t *u8 = row;
-    const int8_t *s8 = row;
-    const uint16_t *f16 = row;
+    const int8_t *s8 = (const int8_t *)row;
     if (type == MONA_U8)
         for (size_t i = 0; i < count; i++)
             s[i] += u8[i];
@@ -29,8 +30,7 @@ static void add_row(mona_type type, void *restrict sums, const void *restrict ro
         for (size_t i = 0; i < count; i++)
             s[i] += s8[i];
     else
-        for (size_t i = 0; i < count; i++)
-            f[i] += ac_f32_from_f16(f16[i]);
+        b->isa->fold_row(&halves);
 }
 
 /* Adds up the sums of the columns of output i's window, for count channels: *f for FP16, *s for
@@ -132,7 +132,7 @@ static void row(const mona_row_call *call)
     for (uint32_t c = 0; c < b->output.channels; c += c0) {
         memset(call->scratch, 0, count * SUM_BYTES);
         for (int64_t k = 0; k < w.rows.count; k++)
-            add_row(b->input[0].type, call->scratch, mona_pool_row(call, &w, k, c / c0), count);
+            add_row(b, call->scratch, mona_pool_row(call, &w, k, c / c0), count);
         if (c0 == 16 && b->output_c0 == 16) /* lengths that the compiler knows */
             reduce_columns(call, &w, call->scratch, c, 16, 16);
         else
@@ -149,6 +149,7 @@ const mona_op_run mona_run_average_pool = {
 const mona_op_class mona_op_average_pool = {
     .name = "average_pool",
     .run = &mona_run_average_pool,
+    .kernels = AC_KERNEL(fold_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_ANY,

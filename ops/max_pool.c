@@ -5,21 +5,15 @@
  * reduced to one row of maxima, in long runs over all columns; then every output is the maximum of
  * kernel_w pixels of that row. This takes kernel_h + kernel_w comparisons instead of kernel_h *
  * kernel_w, and fewer where windows overlap. */
+#include "engine/cpu/isa_table.h"
 #include "ops/pool.h"
-
-/* An integer that orders as the fp16 value does; both zeros are 0. */
-static inline int16_t order_of(uint16_t bits)
-{
-    const int16_t magnitude = (int16_t)(bits & 0x7fff);
-    const int16_t minus = (int16_t) - (bits >> 15); /* 0 or -1: all bits set */
-    return (int16_t)((magnitude ^ minus) - minus);
-}
 
 /* largest[i] = vmax(largest[i], x[i]): x[i] if both are equal, which matters for the sign of a
  * zero. */
-static inline void keep_larger(mona_type type, void *restrict largest, const void *restrict x,
-                               size_t count)
+static inline void keep_larger(const mona_bound_op *bound, void *restrict largest,
+                               const void *restrict x, size_t count)
 {
+    const mona_type type = bound->output.type;
     if (type == MONA_U8) {
         uint8_t *a = largest;
         const uint8_t *b = x;
@@ -31,10 +25,8 @@ static inline void keep_larger(mona_type type, void *restrict largest, const voi
         for (size_t i = 0; i < count; i++)
             a[i] = a[i] > b[i] ? a[i] : b[i];
     } else {
-        uint16_t *a = largest;
-        const uint16_t *b = x;
-        for (size_t i = 0; i < count; i++)
-            a[i] = order_of(a[i]) > order_of(b[i]) ? a[i] : b[i];
+        const ac_fold_row r = {.source = x, .to = largest, .count = (uint32_t)count};
+        bound->isa->fold_row(&r);
     }
 }
 
@@ -54,7 +46,7 @@ static inline void reduce_columns(const mona_row_call *call, const pool_window *
         const uint8_t *from = row + (size_t)(s->first - w->columns.begin) * pixel;
         memcpy(out, from, pixel);
         for (int64_t t = 1; t < s->count; t++)
-            keep_larger(type, out, from + (size_t)(t * w->step) * pixel, c0);
+            keep_larger(call->bound, out, from + (size_t)(t * w->step) * pixel, c0);
     }
 }
 
@@ -78,7 +70,7 @@ static void row(const mona_row_call *call)
         else
             memset(call->scratch, b->output.zero, count * element);
         for (int64_t k = 1; k < w.rows.count; k++)
-            keep_larger(b->output.type, call->scratch, mona_pool_row(call, &w, k, block), count);
+            keep_larger(b, call->scratch, mona_pool_row(call, &w, k, block), count);
         if (c0 == 16) /* a length that the compiler knows */
             reduce_columns(call, &w, call->scratch, to, 16);
         else
@@ -95,6 +87,7 @@ const mona_op_run mona_run_max_pool = {
 const mona_op_class mona_op_max_pool = {
     .name = "max_pool",
     .run = &mona_run_max_pool,
+    .kernels = AC_KERNEL(fold_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,

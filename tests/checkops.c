@@ -416,6 +416,30 @@ static bool check_normalise(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
+static bool check_fold(const ac_isa *isa, char *detail, size_t room)
+{
+    const uint32_t c0 = (uint32_t)PICK(4, 16, 16, 16), pixels = (uint32_t)between(1, 40);
+    const bool add = chance(2);
+    const flavour kind = (flavour)between(0, FLAVOURS - 1);
+    row_buffer in = random_row(MONA_F16, c0, c0, pixels, kind);
+    row_buffer out[2] = {random_row(MONA_F16, c0, c0, 2 * pixels, kind),
+                         new_row(MONA_F16, c0, c0, 2 * pixels)};
+    memcpy(out[1].memory, out[0].memory, out[0].bytes);
+    for (int i = 0; i < 2; i++) {
+        const ac_fold_row r = {add, in.row.data, out[i].row.data, c0 * pixels};
+        if (add)
+            memset(r.to, 0, r.count * sizeof(float));
+        (i ? isa : &reference_isa)->fold_row(&r);
+        (i ? isa : &reference_isa)->fold_row(&r);
+    }
+    snprintf(detail, room, "%s, %u elements", add ? "sums" : "largest", c0 * pixels);
+    const bool ok = same(out[0].memory, out[1].memory, out[0].bytes, detail, room);
+    free(in.memory);
+    free(out[0].memory);
+    free(out[1].memory);
+    return ok;
+}
+
 static bool check_attention(const ac_isa *isa, char *detail, size_t room)
 {
     enum { MAX_ROWS = 3 };
@@ -561,6 +585,7 @@ static void check_isa(const ac_isa *isa)
     check_many(isa, "elementwise_row", check_elementwise, 2000);
     check_many(isa, "function_row", check_activation, 2000);
     check_many(isa, "normalise_row", check_normalise, 2000);
+    check_many(isa, "fold_row", check_fold, 2000);
     check_many(isa, "attention_row", check_attention, 500);
     check_many(isa, "luma_row", check_luma, 2000);
     check_many(isa, "chroma_row", check_chroma, 2000);

@@ -81,6 +81,7 @@ static const ac_isa reference_isa = {
     .function_row = ac_c_function_row,
     .normalise_row = ac_c_normalise_row,
     .attention_row = ac_c_attention_row,
+    .fold_row = ac_c_fold_row,
     .luma_row = ac_c_luma_row,
     .chroma_row = ac_c_chroma_row,
 };

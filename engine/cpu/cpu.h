@@ -245,6 +245,15 @@ typedef struct ac_normalise_row {
     const float *gain, *shift; /* [channels, rounded up to 16] */
 } ac_normalise_row;
 
+/* A row of fp16, element by element: each is added to a sum, or takes the place of one that is not
+ * larger. */
+typedef struct ac_fold_row {
+    bool add;
+    const uint8_t *source;
+    void *to; /* add: fp32, else fp16 */
+    uint32_t count;
+} ac_fold_row;
+
 /* Attention as model_format.h defines it, for one row of queries. */
 typedef struct ac_attention_row {
     ac_row queries, output;
@@ -305,6 +314,7 @@ typedef struct ac_isa {
     void (*function_row)(const ac_function_row *);
     void (*normalise_row)(const ac_normalise_row *);
     void (*attention_row)(const ac_attention_row *);
+    void (*fold_row)(const ac_fold_row *);
     void (*luma_row)(const ac_luma_row *);
     void (*chroma_row)(const ac_chroma_row *);
 } ac_isa;

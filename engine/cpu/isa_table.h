@@ -38,7 +38,8 @@
     KERNEL(elementwise_row, rows)                                                                  \
     KERNEL(function_row, rows)                                                                     \
     KERNEL(normalise_row, rows)                                                                    \
-    KERNEL(attention_row, rows)
+    KERNEL(attention_row, rows)                                                                    \
+    KERNEL(fold_row, rows)
 
 /* Declares the row kernels of an instruction set. */
 #define AC_DECLARE(row, isa) void ac_##isa##_##row(const ac_##row *r);

@@ -24,6 +24,7 @@ enum {
 
 #include "engine/cpu/c/vector_conv.h"
 #include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_fold.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 
@@ -382,6 +383,7 @@ static void attention_row(const ac_attention_row *a)
 AC_NAMED(mve, depthwise_row)
 AC_NAMED(mve, function_row)
 AC_NAMED(mve, attention_row)
+AC_NAMED(mve, fold_row)
 AC_NAMED(mve, normalise_row)
 AC_NAMED(mve, pack_row)
 AC_NAMED(mve, unpack_row)

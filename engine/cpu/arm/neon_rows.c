@@ -6,6 +6,7 @@
 #include "engine/cpu/c/rows.h"
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_fold.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 
@@ -46,5 +47,6 @@ AC_NAMED(neon, elementwise_row)
 AC_NAMED(neon, function_row)
 AC_NAMED(neon, normalise_row)
 AC_NAMED(neon, attention_row)
+AC_NAMED(neon, fold_row)
 AC_NAMED(neon, luma_row)
 AC_NAMED(neon, chroma_row)

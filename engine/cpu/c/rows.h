@@ -47,6 +47,7 @@ static inline void ac_fill_up(const ac_row *r, uint32_t channels, uint32_t pixel
     AC_NAMED(isa, function_row)                                                                    \
     AC_NAMED(isa, normalise_row)                                                                   \
     AC_NAMED(isa, attention_row)                                                                   \
+    AC_NAMED(isa, fold_row)                                                                        \
     AC_NAMED(isa, luma_row)                                                                        \
     AC_NAMED(isa, chroma_row)                                                                      \
     AC_TABLE(isa)

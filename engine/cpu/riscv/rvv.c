@@ -33,6 +33,7 @@ enum {
 #include "engine/cpu/c/vector_conv.h"
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_fold.h"
 #include "engine/cpu/c/vector_normalise.h"
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
@@ -274,6 +275,7 @@ static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 AC_NAMED(rvv, depthwise_row)
 AC_NAMED(rvv, function_row)
 AC_NAMED(rvv, attention_row)
+AC_NAMED(rvv, fold_row)
 AC_NAMED(rvv, normalise_row)
 AC_NAMED(rvv, pack_row)
 AC_NAMED(rvv, unpack_row)

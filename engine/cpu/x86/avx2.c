@@ -12,6 +12,7 @@
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
+#include "engine/cpu/c/vector_fold.h"
 #include "engine/cpu/c/vector_attention.h"
 #include "engine/cpu/c/vector_functions.h"
 #include "engine/cpu/c/vector_normalise.h"

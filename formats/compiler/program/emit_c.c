@@ -106,6 +106,8 @@ static uint32_t kernels_of(const mona_bound_op *b)
         mona_is_function(b->op->epilogue.activation_after_add) ? 0 : AC_KERNEL(function_row);
     if (may & AC_KERNEL(depthwise_row))
         idle |= mona_conv_is_depthwise(b) ? AC_KERNEL(conv_row) : AC_KERNEL(depthwise_row);
+    if (b->input[0].type != MONA_F16)
+        idle |= AC_KERNEL(fold_row);
     return may & ~idle;
 }
 

@@ -42,7 +42,7 @@
     F(x, BY_HAND, conv_row) F(x, BY_HAND, depthwise_row) F(x, BY_HAND, pack_row) \
     F(x, BY_HAND, unpack_row) F(x, BY_HAND, resize_row) F(x, BY_HAND, elementwise_row) \
     F(x, BY_HAND, function_row) F(x, BY_HAND, normalise_row) F(x, BY_HAND, attention_row) \
-    F(x, UNUSED, luma_row) F(x, UNUSED, chroma_row)
+    F(x, BY_HAND, fold_row) F(x, UNUSED, luma_row) F(x, UNUSED, chroma_row)
 
 #define BOUND_FIELDS(F, x) \
     F(x, BY_HAND, op) F(x, BY_HAND, data) F(x, BY_HAND, run) F(x, BY_HAND, kernel) F(x, BY_HAND, target) \
