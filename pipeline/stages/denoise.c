@@ -506,7 +506,7 @@ static void complete(const noise_job *job)
 }
 
 /* What repair of compression changes is no grain, nor what chroma without noise loses where the
- * network is told of luma's. */
+ * network is told of luma's. At a given strength nothing tells which planes have noise. */
 static void measure_grain(const noise_job *job)
 {
     denoiser *d = job->denoiser;
@@ -516,7 +516,7 @@ static void measure_grain(const noise_job *job)
     if (!job->plane && job->begins)
         memset(d->grain->meters, 0, sizeof d->grain->meters);
     for (unsigned p = job->plane; p < job->plane + planes && job->noise > 0; p++)
-        if (!p || job->found[p] > 0)
+        if (!p || job->found[p] > 0 || d->fixed >= 0)
             grain_measure(&d->grain->meters[p], job->in, job->out, p, job->grain);
 }
 

@@ -51,6 +51,13 @@ at_least "kept beside removed: grain" "$(ratio kept.mkv removed.mkv)" 2
 at_least "half of it is more than none" "$(ratio half.mkv removed.mkv)" 1.2
 at_least "and less than all" "$(ratio kept.mkv half.mkv)" 1.2
 
+ffmpeg -v error -i "$tmp/grain.mkv" -frames:v 3 -vf "noise=c1s=20:c1f=t:c2s=20:c2f=t" -c:v ffv1 "$tmp/colours.mkv"
+for grain in keep remove; do
+    "$mona" enhance -y "$tmp/colours.mkv" -o "$tmp/$grain.mkv" -c ffv1 --strength 0.2 --grain $grain --quiet < /dev/null
+    ffmpeg -v error -i "$tmp/$grain.mkv" -vf extractplanes=u -f rawvideo "$tmp/$grain.u"
+done
+differ "at a given strength chroma has its grain, too" "$tmp/keep.u" "$tmp/remove.u"
+
 # ---- what else there is ---------------------------------------------------------------------------
 for format in gray yuv444p yuv420p10le; do
     ffmpeg -v error -y -i "$tmp/grain.mkv" -frames:v 3 -vf "format=$format" -c:v ffv1 "$tmp/format.mkv"
