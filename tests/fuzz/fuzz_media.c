@@ -32,6 +32,7 @@ static void run(const char *input, const char *output, bool picture)
         set(j, asked[i][0], asked[i][1]);
     if (!picture) {
         set(j, "--frames", "3");
+        set(j, "--grain", "keep");
         set(j, "--drop-unsupported", NULL);
     }
     if (strstr(output, ".mkv"))
