@@ -82,6 +82,14 @@ bool mona_conv_is_depthwise(const mona_bound_op *b)
            (uint32_t)c->kernel_h * c->kernel_w <= MAX_TAPS;
 }
 
+/* Whether row programs read weights of fp16: those of a single pixel are read once, so that reading
+ * them takes most of the time. */
+static bool keeps_halves(const mona_bound_op *b)
+{
+    return !b->on_ai_core && b->isa->halves && b->input[0].type == MONA_F16 &&
+           b->output.width == 1 && b->output.height == 1 && !mona_conv_is_depthwise(b);
+}
+
 mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
@@ -91,7 +99,7 @@ mona_conv_layout mona_conv_layout_of(const mona_bound_op *b)
     k.c1 = (b->input[0].channels + k.c0 - 1) / k.c0;
     k.depthwise = mona_conv_is_depthwise(b);
     k.piece = half ? 1 : by_steps && !k.depthwise && b->isa->step_8bit ? b->isa->step_8bit : 4;
-    k.element = half ? 4 : 1;
+    k.element = !half ? 1 : keeps_halves(b) ? 2 : 4;
     k.taps = k.last_taps = dilated ? 1 : c->kernel_w;
     k.run_elements = k.last_run_elements = k.taps * k.c0;
     if (k.depthwise) {
@@ -279,6 +287,8 @@ static void put_weight(uint8_t *to, const mona_bound_op *b, const mona_conv_layo
     const uint8_t *from = b->data + b->op->conv.weights;
     if (index < 0) {
         memset(to, 0, k->element);
+    } else if (k->element == 2) {
+        memcpy(to, from + 2 * index, 2);
     } else if (k->element == 4) {
         uint16_t bits;
         memcpy(&bits, from + 2 * index, sizeof bits);
@@ -527,6 +537,7 @@ static void bind(const mona_bound_op *b)
         weights_offset[n] = (uint32_t)(to - (base + l.weights));
         to = pack_block(to, b, &k, n);
     }
+    conv->halves = keeps_halves(b);
     conv->spare_ports = b->isa->spare_ports;
     conv->run_elements = run_elements;
     conv->first_run = first_run;

@@ -123,6 +123,8 @@ static void random_conv(conv_case *k, section *s, bool chip)
                      .type = (mona_type)between(0, 2)};
     k->output = (mona_shape){.channels = (uint32_t)PICK(1, 4, 6, 16, 16, 32, between(1, 70)),
                              .type = (mona_type)between(0, 2)};
+    if (!chip && chance(12)) /* the only pixel of its map */
+        k->pixels = k->output.width = k->output.height = 1;
     c->groups = 1;
     if (chance(5)) {
         c->groups = (uint32_t)between(2, 20);

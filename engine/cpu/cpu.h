@@ -96,6 +96,7 @@ typedef struct ac_conv {
     /* For row programs: the runs hold operands (ac_isa.operand_8bit, operand_f16), not what the
      * source stores; c0, stride and run_elements count those, pixel_bytes their bytes. */
     bool operands;
+    bool halves; /* for row programs that take them (ac_isa.halves): weights are fp16, not fp32 */
     /* For row programs: whether shuffles and blends take no time from products
      * (ac_isa.spare_ports). */
     bool spare_ports;
@@ -302,8 +303,9 @@ typedef struct ac_isa {
         narrow_taps; /* conv_row reads ac_conv.narrow of up to so many taps of 16 channels; 0: no */
     bool narrow_wide, narrow_rotated; /* in which order (narrow.h) */
     uint8_t operand_f16;
-    bool edges; /* conv_row takes ac_conv_row.edges */
-    bool tiles; /* conv_row multiplies up to 64 bytes of a run at a time, if all runs are equal */
+    bool edges;  /* conv_row takes ac_conv_row.edges */
+    bool halves; /* conv_row takes fp16 weights where there is one pixel (ac_conv.halves) */
+    bool tiles;  /* conv_row multiplies up to 64 bytes of a run at a time, if all runs are equal */
     uint32_t conv_scratch;
     void (*conv_row)(const ac_conv_row *);
     void (*depthwise_row)(const ac_depthwise_row *);

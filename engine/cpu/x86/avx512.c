@@ -29,6 +29,10 @@ static void run_blocks(job *j, uint32_t blocks)
     _Alignas(64) int32_t start[2][AC_FRACTAL];
     const bool half = j->conv->source_type == MONA_F16;
     clamps limits;
+    if (j->conv->halves) {
+        f16_single(j, blocks);
+        return;
+    }
     if (!half)
         int8_prepare(j, blocks, &limits, start);
     if (edge_run_blocks(j, blocks) || planar_run(j, blocks) || spare_run(j, blocks))

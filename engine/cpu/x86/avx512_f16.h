@@ -113,6 +113,44 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t blocks
         f16_store(j, acc, pixels, blocks, b, x);
 }
 
+/* The job's only pixel, with weights of fp16. */
+INLINE void f16_single_block(const job *j, const uint32_t blocks)
+{
+    _Alignas(64) float stage[STAGE + LANES];
+    const uint16_t *elements = j->conv->run_elements + j->first_run;
+    const uint32_t chunk = stage_elements(j->conv, 1), x = j->origin;
+    const uint8_t *w[2] = {j->weights[0], j->weights[1]};
+    vf acc[2];
+    UNROLL
+    for (uint32_t b = 0; b < blocks; b++)
+        acc[b] = vf_load(j->start[b]);
+    for (uint32_t r = 0; r < j->run_count; r++)
+        for (uint32_t first = 0, steps; first < elements[r]; first += steps) {
+            const float *p = (const float *)(const void *)j->runs[r] + first;
+            steps = min_u32(chunk, elements[r] - first);
+            if (!j->conv->operands) {
+                widen(stage, j->runs[r] + (size_t)first * 2, steps);
+                p = stage;
+            }
+            for (uint32_t s = 0; s < steps; s++) {
+                UNROLL
+                for (uint32_t b = 0; b < blocks; b++, w[b - 1] += 2 * LANES)
+                    acc[b] = _mm512_fmadd_ps(vf_set1(p[s]), vf_f16(w[b]), acc[b]);
+            }
+        }
+    UNROLL
+    for (uint32_t b = 0; b < blocks; b++)
+        f16_store(j, acc, 1, blocks, b, x);
+}
+
+static void f16_single(const job *j, uint32_t blocks)
+{
+    if (blocks == 2)
+        f16_single_block(j, 2);
+    else
+        f16_single_block(j, 1);
+}
+
 /* Like int8_pixels(). */
 INLINE void f16_pixels(const job *j, const uint32_t many, const uint32_t few, const uint32_t blocks,
                        const uint32_t distance)

@@ -32,13 +32,13 @@
     F(x, CONSTANT, weights_offset) F(x, CONSTANT, weights) F(x, CONSTANT, bias) \
     F(x, CONSTANT, unsigned_bias) F(x, CONSTANT, winograd) F(x, NUMBER, winograd_rows) \
     F(x, NUMBER, winograd_whole) F(x, CONSTANT, narrow) F(x, CONSTANT, narrow_tiles) F(x, CONSTANT, mixed) \
-    F(x, UNUSED, packing) F(x, NUMBER, operands) F(x, NUMBER, spare_ports) F(x, NUMBER, small_sums) F(x, OBJECT, epilogue)
+    F(x, UNUSED, packing) F(x, NUMBER, operands) F(x, NUMBER, halves) F(x, NUMBER, spare_ports) F(x, NUMBER, small_sums) F(x, OBJECT, epilogue)
 
 #define ISA_FIELDS(F, x) \
     F(x, BY_HAND, name) F(x, NUMBER, winograd) F(x, NUMBER, unsigned_bias) \
     F(x, NUMBER, spare_ports) F(x, NUMBER, operand_8bit) F(x, NUMBER, step_8bit) F(x, UNUSED, narrow_taps) \
     F(x, UNUSED, narrow_wide) F(x, UNUSED, narrow_rotated) F(x, NUMBER, operand_f16) \
-    F(x, NUMBER, edges) F(x, NUMBER, tiles) F(x, NUMBER, conv_scratch) \
+    F(x, NUMBER, edges) F(x, NUMBER, halves) F(x, NUMBER, tiles) F(x, NUMBER, conv_scratch) \
     F(x, BY_HAND, conv_row) F(x, BY_HAND, depthwise_row) F(x, BY_HAND, pack_row) \
     F(x, BY_HAND, unpack_row) F(x, BY_HAND, resize_row) F(x, BY_HAND, elementwise_row) \
     F(x, BY_HAND, function_row) F(x, BY_HAND, normalise_row) F(x, BY_HAND, attention_row) \
