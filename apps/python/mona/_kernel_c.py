@@ -48,6 +48,12 @@ __extension__ typedef _BitInt(16) short_int;
 #else
 typedef int16_t short_int;
 #endif
+/* Two bytes side by side. With AVX2 clang would interleave halves of vectors, and write twice as often. */
+#if defined(__clang__) && defined(__AVX2__) && !defined(__AVX512BW__)
+#define PUT_PAIR(to, a, b) __builtin_memcpy(to, &(const uint16_t){(uint16_t)((uint8_t)(a) | (uint8_t)(b) << 8)}, 2)
+#else
+#define PUT_PAIR(to, a, b) ((to)[0] = (a), (to)[1] = (b))
+#endif
 _Static_assert(FLT_EVAL_METHOD == 0 || FLT_EVAL_METHOD == 16, "floats must be computed as floats");
 '''
 
@@ -207,7 +213,13 @@ class _Body:
                 helper = 'not_nan' if o.type == 'f32' else 'to_f16'
                 self.helpers.add(helper)
                 value = f'{helper}({value})'
-            self.lines.append(f'{to}[{self._at(o.cell[1], column)}] = ({C_TYPES[o.type]}){value};')
+            value = f'({C_TYPES[o.type]}){value}'
+            if o.type not in ('u8', 's8') or o.cell[1] != 2:
+                self.lines.append(f'{to}[{self._at(o.cell[1], column)}] = {value};')
+            elif column == 0:
+                left = value
+            else:
+                self.lines.append(f'PUT_PAIR({to} + 2 * i, {left}, {value});')
 
     def _pointer(self, name, o, place, const):
         first = f'({const}{C_TYPES[o.type]} *)call->{place} + {self._at(o.cell[1], 0, "first")}' if o.planes else f'call->{place}'

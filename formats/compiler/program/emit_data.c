@@ -17,7 +17,7 @@ enum { PIECE_ALIGNMENT = 8 };
 /* Keeps what a record itself refers to. */
 typedef bool follow(emit_data *d, const uint8_t *data, void *record);
 
-/* Copies what lies at *offset of the model's data, unless the same bytes are there, and makes it the
+/* Copies what a record refers to at *offset, unless the same bytes are there, and makes it the
  * offset of the copy. */
 static bool keep(emit_data *d, uint32_t *offset, const void *from, uint64_t size)
 {
