@@ -111,10 +111,11 @@ static void make_filter(filter *f, const double correlation[GRAIN_LAGS], double 
 }
 
 /* The factors by luma, between the middles of the measured levels. What is black or white, as
- * borders are, stays so. */
+ * borders are, stays so; within BESIDE steps of it grain fades, since denoising leaves a border's
+ * last rows a few steps off. */
 static void make_levels(grain_stage_state *g, const grain_plane *plane, unsigned bits)
 {
-    enum { EACH = 256 / GRAIN_LEVELS };
+    enum { EACH = 256 / GRAIN_LEVELS, BESIDE = 8 };
     const double unit = g->share * LEVEL_ONE * (1u << (bits - 8)) /
                         (GRAIN_ONE * WHITE_SIGMA * g->across.gain * g->down.gain);
     for (int l = 0; l < 256; l++) {
@@ -122,7 +123,9 @@ static void make_levels(grain_stage_state *g, const grain_plane *plane, unsigned
         const int next = at + 1 < GRAIN_LEVELS ? at + 1 : at;
         const double part = l < EACH / 2 ? 0 : (double)((l - EACH / 2) % EACH) / EACH;
         const double sigma = plane->sigma[at] * (1 - part) + plane->sigma[next] * part;
-        g->levels[l] = l <= g->black || l >= g->white ? 0 : (int32_t)lrint(unit * sigma);
+        const int inside = l - g->black < g->white - l ? l - g->black : g->white - l;
+        const double share = fmin(fmax((double)inside / BESIDE, 0), 1);
+        g->levels[l] = (int32_t)lrint(unit * sigma * share);
     }
 }
 
