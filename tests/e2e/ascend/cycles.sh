@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# Modelled times on the Ascend 310, a few per cent above what they are, so that none is lost unseen: of a network that
-# is a single group, and of one whose weights fill L1 many times.
+# Modelled times on the Ascend 310, a few per cent above what they are, so that none is lost unseen: of networks that
+# are a single group, of one whose weights fill L1 many times, and of those that short instructions, parts of a concat or a
+# residual in FP16 make slow.
 . tests/tap.inc
 
 mona=$BUILD/mona
@@ -15,7 +16,9 @@ takes() {
 }
 
 takes sr_x2_fast sr_x2_fast 1920x1080 5.3 6.9
+takes denoise_fast denoise_fast 1920x1080 2.4 3.1
 full || exit 0
+takes "denoise_balanced, whose residual is FP16" denoise_balanced 1920x1080 19.2 24.3
 "$BUILD/scene" 2 > "$tmp/scene.y4m"
 "$BUILD/classifiers" resnet50 224 "$tmp/net.onnx"
 "$mona" compile "$tmp/net.onnx" -o "$tmp/half.mona" --target ascend310 > /dev/null
@@ -23,3 +26,20 @@ takes "ResNet-50 FP16" "$tmp/half.mona" 224x224 3.7 4.6
 "$mona" compile "$tmp/net.onnx" -o "$tmp/byte.mona" --target ascend310 --input-type u8 --precision int8 \
     --calibrate "$tmp/scene.y4m" --images 1 > /dev/null
 takes "ResNet-50 INT8" "$tmp/byte.mona" 224x224 2.4 3.1
+
+if ! python3 -c "import numpy, onnx" 2> /dev/null; then
+    skip "no onnx: ShuffleNetV2, MobileNetV3, YOLOv8n"
+    exit 0
+fi
+# $1: a network of make_networks.py, $2: size, $3 and $4: milliseconds. The rest are options of mona compile.
+published() {
+    network=$1 size=$2 ideal=$3 losses=$4
+    shift 4
+    python3 tests/bench/make_networks.py "$network" "$tmp/net.onnx" &&
+        "$mona" compile "$tmp/net.onnx" -o "$tmp/net.mona" --target ascend310 "$@" > /dev/null 2>&1
+    takes "$network${1:+ INT8}" "$tmp/net.mona" "$size" "$ideal" "$losses"
+}
+published shufflenet_v2 224x224 1.6 1.9
+set -- --input-type u8 --precision int8 --calibrate "$tmp/scene.y4m" --images 1
+published mobilenet_v3_large 224x224 2.3 3.0 "$@"
+published yolov8n 640x640 10.2 12.1 "$@"
