@@ -64,7 +64,7 @@ static void new_model(bench *b)
 
 static uint8_t *new_memory(bench *b, uint32_t space, size_t size, bool writable)
 {
-    uint8_t *bytes = aligned_alloc(1024, size);
+    uint8_t *bytes = aligned_alloc(256, size);
     memset(bytes, 0, size);
     b->core.memory[space] = (ac_memory){bytes, size, writable};
     return bytes;
