@@ -282,9 +282,9 @@ $(BUILD)/gen/onnx.pb-c.o: $(BUILD)/gen/onnx.pb-c.c Makefile
 	$(Q)$(COMPILE_HOST)
 
 # What plans, opens, names and copies, but computes no pixel itself, is no faster with more.
-$(call obj,$(wildcard ops/ascend/*.c) $(ASCEND_SRC) $(wildcard pipeline/*.c $(addsuffix /*.c,$(addprefix pipeline/,base job io/* library)))): private OPTIMISE = -O2
+$(call obj,$(wildcard ops/ascend/*.c) $(ASCEND_SRC) $(wildcard pipeline/*.c $(addsuffix /*.c,$(addprefix pipeline/,base job io/* library)))): private OPTIMISE = -Os
 # Copies of their loops for what is left over add a third to their size and nothing to their speed.
-$(addprefix $(BUILD)/pipeline/stages/,chroma_guide.o grain.o grain_measure.o): OPTIMISE += $(foreach f,vect-epilogues-nomask=0 max-completely-peeled-insns=60,$(call takes,--param=$f))
+$(addprefix $(BUILD)/pipeline/stages/,chroma_guide.o chroma_noise.o grain.o grain_measure.o): OPTIMISE += $(foreach f,vect-epilogues-nomask=0 max-completely-peeled-insns=60,$(call takes,--param=$f))
 # Code that never runs per pixel is compiled without much optimisation, which is faster.
 $(call obj,$(filter $(addsuffix /%,apps/cli apps/bench apps/devices apps/enhance apps/page apps/timing formats/onnx \
     $(addprefix formats/compiler/,import lower passes)),$(FORMATS_SRC) $(APP_SRC))): private OPTIMISE = -O1

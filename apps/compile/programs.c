@@ -188,7 +188,7 @@ static void add_without(const mona_model *model, const ac_program *program, cJSO
     cJSON *names = NULL;
     for (uint32_t i = 0; i < program->header.segments; i++) {
         const uint32_t op = program->segments[i].array;
-        if (!op || op > model->header->op_count || model->ops[op - 1].kind != MONA_OP_ARRAY_KERNEL)
+        if (!op || op > model->header->op_count || !mona_ops[model->ops[op - 1].kind]->kernel)
             continue;
         names = names ? names : cJSON_AddArrayToObject(row, "kernels_on_ai_cpus");
         cJSON_AddItemToArray(names, cJSON_CreateString(model->strings + model->ops[op - 1].name));

@@ -15,8 +15,8 @@
 #include <libavformat/version.h>
 #include <libavutil/macros.h>
 
+#include "pipeline/base/refused_thread.h"
 #include "pipeline/base/stop.h"
-#include "pipeline/io/codecs/encoder_start.h"
 
 enum { avcodec, avformat, avfilter, LIBRARIES };
 
@@ -82,7 +82,7 @@ __attribute__((visibility("default"))) int pthread_create(pthread_t *thread,
     int (*start)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     *(void **)(void *)&start = dlsym(RTLD_NEXT, "pthread_create");
     const int code = start ? start(thread, attributes, function, argument) : EAGAIN;
-    if (code)
-        encoder_start_refused();
+    if (code && refused_thread)
+        atomic_store(refused_thread, true);
     return code;
 }

@@ -10,6 +10,7 @@
 #include <libavutil/error.h>
 
 #include "pipeline/base/clock.h"
+#include "pipeline/base/refused_thread.h"
 #include "pipeline/stages/channel.h"
 
 /* An encoder that opens works, or waits for threads that do, for less than a tenth of a second. One
@@ -26,17 +27,10 @@ typedef struct opening {
     channel done;
 } opening;
 
-static _Thread_local opening *in_this_thread;
-
-void encoder_start_refused(void)
-{
-    if (in_this_thread)
-        atomic_store(&in_this_thread->refused, true);
-}
-
 static void *open_encoder(void *argument)
 {
-    opening *o = in_this_thread = argument;
+    opening *o = argument;
+    refused_thread = &o->refused;
     uselocale(o->locale);
     o->code = avcodec_open2(o->encoder, o->encoder->codec, &o->options);
     channel_push(&o->done, o);

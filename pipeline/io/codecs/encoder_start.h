@@ -11,7 +11,4 @@
  * its memory and its other threads. */
 int encoder_start(AVCodecContext **encoder, AVDictionary **options);
 
-/* A program that knows what the system refuses tells it: that is, a thread, to this thread. */
-void encoder_start_refused(void);
-
 #endif
