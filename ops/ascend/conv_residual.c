@@ -255,9 +255,10 @@ static void turn(const program *p, const tile *t)
 
 /* ---- to t ------------------------------------------------------------------------------------ */
 
-/* Adds to `rows` rows of lane block j of a part blocks of 16 values, `step` blocks apart. */
-static void add_rows(const program *p, const tile *t, ac_address to, ac_address from, uint32_t rows,
-                     uint32_t step)
+/* Adds to `rows` rows from row `first` of lane block j of a part blocks of 16 values, `step` blocks
+ * apart. A row of the tile may lie in several pieces, or begin in one behind the first. */
+static void add_rows(const program *p, const tile *t, uint32_t part, uint32_t j, uint32_t first,
+                     ac_address from, uint32_t rows, uint32_t step)
 {
     const ac_vector strides = {.dst_block = 1,
                                .a_block = 1,
@@ -265,10 +266,11 @@ static void add_rows(const program *p, const tile *t, ac_address to, ac_address 
                                .dst_repeat = 8,
                                .a_repeat = 8,
                                .b_repeat = (uint8_t)(8 * step)};
-    for (uint32_t cut = 0, done = 0; done < rows; cut++, done += t->piece_rows) {
-        const ac_address at = to + (size_t)cut * p->k->width * t->pitch * VECTOR;
-        vec2_all(p->core, AC_VADD, at, at, from + (size_t)done * step * VECTOR,
-                 min_u32(rows - done, t->piece_rows) * LANES, strides);
+    for (uint32_t done = 0, n; done < rows; done += n) {
+        const uint32_t cut = (first + done) / t->piece_rows, at = (first + done) % t->piece_rows;
+        const ac_address to = piece_at(p, t, p->ub.t, part, cut, j) + (size_t)at * VECTOR;
+        n = min_u32(rows - done, t->piece_rows - at);
+        vec2_all(p->core, AC_VADD, to, to, from + (size_t)done * step * VECTOR, n * LANES, strides);
     }
 }
 
@@ -278,8 +280,7 @@ static void add_lanes(const program *p, const tile *t, uint32_t part, uint32_t j
     const uint32_t blocks = channel_blocks(p), pixels = p->k->pixels, pixel = j / blocks;
     const uint32_t n = part * blocks + j % blocks;
     const ac_address lanes = is_turned(p) ? p->ub.residual : lanes_of(p, t, n);
-    const size_t row = (size_t)y * t->row_m1 * AC_FRACTAL * VECTOR;
-    add_rows(p, t, piece_at(p, t, p->ub.t, part, 0, j) + row,
+    add_rows(p, t, part, j, y * t->row_m1 * AC_FRACTAL,
              lanes + (y * (size_t)row_pitch(p, t) + pixel) * VECTOR,
              t->pixels > pixel ? ceil_div_u32(t->pixels - pixel, pixels) : 0, pixels);
 }
@@ -292,7 +293,7 @@ static void add_turned(const program *p, const tile *t)
     const bool planes = p->k->way == MONA_CONV_PLANES;
     const size_t next = planes ? turned_bytes(p, &l) : VECTOR;
     for (uint32_t j = 0; j < p->k->width; j++)
-        add_rows(p, t, piece_at(p, t, p->ub.t, t->first, 0, j), p->ub.residual + j * next, t->rows,
+        add_rows(p, t, t->first, j, 0, p->ub.residual + j * next, t->rows,
                  planes ? 1 : p->k->width);
 }
 

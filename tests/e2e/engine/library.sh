@@ -47,7 +47,7 @@ if [ -z "$SANITIZE" ]; then
         "$BUILD"/formats/tensor.o "$BUILD"/formats/element.o "$BUILD"/formats/error.o "$BUILD"/formats/blocks.o "$BUILD"/formats/file.o
     # Kernels that users write are called by the engine's means alone.
     report "the reference, which judges compiler and engine, links without them" \
-        "$(nm -u "$tmp/reference" | awk '{ print $2 }' | grep -v '^mona_kernel_lines_' | grep -E "^($(nm -g --defined-only "$BUILD"/formats/compiler/*.o \
+        "$(nm -u "$tmp/reference" | awk '{ print $2 }' | grep -vE '^mona_(kernel_lines_|type_size$)' | grep -E "^($(nm -g --defined-only "$BUILD"/formats/compiler/*.o \
             "$BUILD"/formats/compiler/*/*.o "$BUILD"/lib*.a 2> /dev/null | awk 'NF == 3 { print $3 }' | sort -u | tr '\n' '|')none)$")"
 fi
 

@@ -214,6 +214,42 @@ static void whole_maps(void **state)
     }
 }
 
+/* Whether the graph has an AI Core program, all of it. */
+static void check_program(const graph *g)
+{
+    size_t size, count;
+    model_builder *b = memcpy(malloc(sizeof *b), g->b, sizeof *b); /* builder_finish() frees it */
+    uint8_t *file = builder_finish(b, &size), *program;
+    mona_model model;
+    format_error error = {0};
+    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
+    if (!program_record(&model, (mona_size){(uint32_t)g->w, (uint32_t)g->h}, &program, &count,
+                        &error))
+        fail_msg("seed %08x: %s", g->seed, error.text);
+    free(program), free(file);
+}
+
+/* On an AI Core rows of such a tile lie in several pieces of each 16 channels. */
+static void residuals_of_halves(void **state)
+{
+    static const int sizes[][2] = {{14, 14}, {7, 7}, {9, 20}, {28, 28}, {5, 3}, {12, 48}};
+    (void)state;
+    for (uint32_t i = 0; i < 4 * sizeof sizes / sizeof *sizes; i++) {
+        graph g;
+        begin(&g, 3 + i, 1, 4, sizes[i / 4][0], sizes[i / 4][1]);
+        const uint32_t channels = (uint32_t[]){112, 64, 33, 24}[i % 4];
+        assert_true(add_conv(&g, &g.maps[0], channels, plain, NULL));
+        assert_true(add_conv(&g, &g.maps[1], channels, plain, NULL));
+        g.b->tensors[g.maps[2].tensor].type = MONA_F16;
+        g.b->tensors[g.maps[2].tensor].scale = 1;
+        assert_true(add_conv(&g, &g.maps[1], channels, plain, &g.maps[2]));
+        assert_true(add_conv(&g, &g.maps[3], 4, plain, NULL));
+        add_store(&g, 0, &g.maps[4]);
+        check_program(&g);
+        check(&g);
+    }
+}
+
 static void random_conv(graph *g, const map *from)
 {
     mona_file_conv c = plain;
@@ -341,21 +377,6 @@ static void random_graphs_of_tall_pictures(void **state)
         random_graph(seed, 3, 90 + (int)(seed * 7 % 64), 40 + (int)(seed * 13 % 61), seed & 1);
 }
 
-/* Whether the graph has an AI Core program, all of it. */
-static void check_program(const graph *g)
-{
-    size_t size, count;
-    model_builder *b = memcpy(malloc(sizeof *b), g->b, sizeof *b); /* builder_finish() frees it */
-    uint8_t *file = builder_finish(b, &size), *program;
-    mona_model model;
-    format_error error = {0};
-    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
-    if (!program_record(&model, (mona_size){(uint32_t)g->w, (uint32_t)g->h}, &program, &count,
-                        &error))
-        fail_msg("seed %08x: %s", g->seed, error.text);
-    free(program), free(file);
-}
-
 /* As where channels are weighted by means of the whole map: the weights may be one for all
  * channels, and channels fill whole blocks, parts of them or several. */
 static void single_pixels_for_all(void **state)
@@ -397,6 +418,7 @@ int main(void)
         cmocka_unit_test(rows_of_two_pixels),
         cmocka_unit_test(rows_shorter_than_a_tile),
         cmocka_unit_test(whole_maps),
+        cmocka_unit_test(residuals_of_halves),
         cmocka_unit_test(single_pixels_for_all),
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(random_graphs_with_zeros),
