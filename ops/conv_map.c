@@ -582,8 +582,10 @@ static void find_rows(const mona_map_call *call, uint32_t y, uint32_t rows, ac_e
     const uint8_t **to = (const uint8_t **)(void *)call->scratch;
     const uint32_t blocks = mona_conv_layout_of(b).c1, pixel = pixel_bytes(b);
     for (uint32_t r = 0; r < blocks * c->kernel_h; r++)
-        for (uint32_t kx = 0; kx < c->kernel_w; kx++)
-            *edges++ = (ac_edge){kx<c->pad_left, b->output.width + kx> s->width + c->pad_left};
+        for (uint32_t kx = 0; kx < c->kernel_w; kx++, edges++) {
+            edges->first = kx < c->pad_left;
+            edges->last = b->output.width + kx > s->width + c->pad_left;
+        }
     for (uint32_t i = 0; i < rows; i++) {
         const int64_t top = (int64_t)(y + i) * c->stride_h - c->pad_top;
         for (uint32_t c1 = 0; c1 < blocks; c1++)
