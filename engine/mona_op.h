@@ -98,6 +98,12 @@ static inline uint32_t mona_kernel_rows(const mona_kernel_operand *o)
     return o->planes ? o->planes * (2u * o->around_rows + 1) * o->cell_rows : 1;
 }
 
+/* Bytes of a row of one cell, in a plane of an operand. */
+static inline size_t mona_kernel_cell_bytes(const mona_kernel_operand *o)
+{
+    return o->cell_columns * mona_type_size(o->type);
+}
+
 /* Row `row` of a plane of input i, where row 0 is the cell's first. */
 static inline const void *mona_kernel_row(const mona_kernel *kernel, const mona_kernel_call *call,
                                           uint32_t i, uint32_t plane, int row)

@@ -18,11 +18,6 @@ struct mona_kernel_lines {
     void *outputs[MONA_KERNEL_ROWS];
 };
 
-static size_t cell_bytes(const mona_kernel_operand *o)
-{
-    return o->cell_columns * mona_type_size(o->type);
-}
-
 static uint32_t lines_around(const mona_kernel *k)
 {
     uint32_t most = 0;
@@ -34,7 +29,7 @@ static uint32_t lines_around(const mona_kernel *k)
 /* Of one row in a ring, with the cells at its ends. */
 static size_t row_bytes(const mona_kernel_operand *o, uint32_t columns)
 {
-    return round_up((columns + 2u * o->around_columns) * cell_bytes(o), 16);
+    return round_up((columns + 2u * o->around_columns) * mona_kernel_cell_bytes(o), 16);
 }
 
 static size_t line_bytes(const mona_kernel_operand *o, uint32_t columns)
@@ -96,7 +91,7 @@ static uint8_t *ring_line(const mona_kernel_lines *l, uint32_t i, uint32_t y)
 static void copy_row(const mona_kernel_operand *o, uint32_t columns, uint8_t *to,
                      const uint8_t *from)
 {
-    const size_t cell = cell_bytes(o), row = columns * cell;
+    const size_t cell = mona_kernel_cell_bytes(o), row = columns * cell;
     uint8_t *first = to + o->around_columns * cell;
     memcpy(first, from, row);
     for (uint32_t x = 0; x < o->around_columns; x++) {
@@ -143,7 +138,7 @@ static void find_inputs(mona_kernel_lines *l, uint32_t y)
                     l->inputs[next++] =
                         ring_line(l, i, (uint32_t)clip_to(line, 0, (int64_t)l->rows - 1)) +
                         (p * o->cell_rows + row) * row_bytes(o, l->columns) +
-                        o->around_columns * cell_bytes(o);
+                        o->around_columns * mona_kernel_cell_bytes(o);
     }
 }
 

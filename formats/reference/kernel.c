@@ -9,7 +9,7 @@
 static mona_buffer line_of(const mona_kernel_operand *o, const onnx_grid *grid, const tensor *t,
                            uint32_t y)
 {
-    const size_t row = (size_t)grid->columns * o->cell_columns * mona_type_size(o->type);
+    const size_t row = grid->columns * mona_kernel_cell_bytes(o);
     return (mona_buffer){(uint8_t *)t->data + (size_t)y * o->cell_rows * row, (ptrdiff_t)row,
                          (ptrdiff_t)(row * grid->rows * o->cell_rows)};
 }

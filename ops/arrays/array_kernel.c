@@ -111,11 +111,6 @@ static uint32_t columns_around(const mona_kernel *k)
     return most;
 }
 
-static size_t cell_bytes(const mona_kernel_operand *o)
-{
-    return o->cell_columns * mona_type_size(o->type);
-}
-
 /* In scratch: pointers to rows of inputs and of the output, then copies of rows. Calls for the ends
  * make up to 2 * around cells, with as many on both sides. */
 typedef struct kernel_scratch {
@@ -125,7 +120,7 @@ typedef struct kernel_scratch {
 
 static size_t copy_bytes(const mona_kernel_operand *o, uint32_t around)
 {
-    return (4 * around * cell_bytes(o) + 7) / 8 * 8;
+    return (4 * around * mona_kernel_cell_bytes(o) + 7) / 8 * 8;
 }
 
 static size_t scratch_bytes(const mona_bound_op *b)
@@ -157,7 +152,7 @@ static size_t place_of(const kernel_row *r, const mona_kernel_operand *o, uint32
     const int64_t inside = row - cells * o->cell_rows;
     return ((size_t)plane * r->record->rows * o->cell_rows +
             (size_t)(cell * o->cell_rows + inside)) *
-           r->record->columns * cell_bytes(o);
+           r->record->columns * mona_kernel_cell_bytes(o);
 }
 
 /* Copies cells [x - around, x + count + around) of a row. */
@@ -183,10 +178,10 @@ static void make(const kernel_row *r, uint32_t x, uint32_t count, uint8_t *copie
         for (uint32_t p = 0; p < o->planes; p++)
             for (int64_t row = -above; row < above + o->cell_rows; row++) {
                 const uint8_t *from = r->call->input[i] + place_of(r, o, p, row);
-                s->inputs[next] = from + x * cell_bytes(o);
+                s->inputs[next] = from + x * mona_kernel_cell_bytes(o);
                 if (copies) {
-                    copy_cells(r, copies, from, cell_bytes(o), x, count);
-                    s->inputs[next] = copies + r->around * cell_bytes(o);
+                    copy_cells(r, copies, from, mona_kernel_cell_bytes(o), x, count);
+                    s->inputs[next] = copies + r->around * mona_kernel_cell_bytes(o);
                     copies += copy_bytes(o, r->around);
                 }
                 next++;
@@ -195,7 +190,7 @@ static void make(const kernel_row *r, uint32_t x, uint32_t count, uint8_t *copie
     for (uint32_t p = 0; p < made->planes; p++)
         for (uint32_t row = 0; row < made->cell_rows; row++)
             s->outputs[p * made->cell_rows + row] =
-                r->call->output + place_of(r, made, p, row) + x * cell_bytes(made);
+                r->call->output + place_of(r, made, p, row) + x * mona_kernel_cell_bytes(made);
     const mona_kernel_call call = {
         .inputs = s->inputs,
         .outputs = s->outputs,

@@ -232,7 +232,7 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
     for (uint32_t i = 0; i <= t->kernel->inputs; i++) {
         kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
         p->operand = &t->kernel->operands[i < t->kernel->inputs ? i : i + record->output];
-        p->cell_bytes = p->operand->cell_columns * (uint32_t)mona_type_size(p->operand->type);
+        p->cell_bytes = (uint32_t)mona_kernel_cell_bytes(p->operand);
     }
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];

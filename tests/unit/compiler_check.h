@@ -97,6 +97,16 @@ static inline compiler *open_good(onnx_builder *b)
     return c;
 }
 
+/* A model whose error has this text. */
+static inline void refuses(onnx_builder *b, const char *text)
+{
+    format_error error = {0};
+    compiler *c = open_builder(b, &error);
+    assert_null(c);
+    if (!strstr(error.text, text))
+        fail_msg("'%s' does not contain '%s'", error.text, text);
+}
+
 /* Samples of 8 bits, as real values. */
 static inline reference_array image(uint32_t channels, uint32_t height, uint32_t width)
 {

@@ -98,15 +98,6 @@ static void computed_conditions_choose(void **state)
     }
 }
 
-static void refuses(onnx_builder *b, const char *text)
-{
-    format_error error = {0};
-    compiler *c = open_builder(b, &error);
-    assert_null(c);
-    if (!strstr(error.text, text))
-        fail_msg("'%s' does not contain '%s'", error.text, text);
-}
-
 static void what_has_no_end_is_refused_by_name(void **state)
 {
     (void)state;

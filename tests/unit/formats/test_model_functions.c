@@ -84,15 +84,6 @@ static void bodies_call_functions(void **state)
     ob_free(same);
 }
 
-static void refuses(onnx_builder *b, const char *text)
-{
-    format_error error = {0};
-    compiler *c = open_builder(b, &error);
-    assert_null(c);
-    if (!strstr(error.text, text))
-        fail_msg("'%s' does not contain '%s'", error.text, text);
-}
-
 /* A model of one call; wrong: what is wrong with it. */
 static void refuses_call(int wrong, const char *text)
 {
