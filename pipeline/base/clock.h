@@ -7,10 +7,11 @@
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of one of the system's clocks, such as the CPU time of a thread. */
+/* Nanoseconds of one of the system's clocks, such as the CPU time of a thread; 0: there is no such
+ * clock. */
 static inline uint64_t clock_ns_of(clockid_t clock)
 {
-    struct timespec t;
+    struct timespec t = {0};
     clock_gettime(clock, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }

@@ -38,6 +38,7 @@ typedef struct codec {
     bool even;               /* 4:2:0 only in even sizes */
     bool keeps;              /* the encoder holds on to a frame until it gets the next one */
     bool waits;              /* draining or closing it never returns before it has had a frame */
+    bool hangs;              /* it waits for ever for a thread that the system refuses it */
     bool colours;            /* frames get 256 colours */
     codec_captions captions;
 } codec;

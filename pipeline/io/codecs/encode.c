@@ -11,7 +11,6 @@
 
 #include "pipeline/base/av_compat.h"
 #include "pipeline/image/captions.h"
-#include "pipeline/io/codecs/encoder_start.h"
 #include "pipeline/io/codecs/hdr.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/image/pixels.h"
@@ -205,7 +204,7 @@ static void describe_encoder(char text[ENCODER_TEXT], const char *name, const AV
 /* Opens the encoder. All options must be used. */
 static bool start(encoder *e, const codec *c, AVDictionary **options, pipeline_error *error)
 {
-    const int code = encoder_start(&e->codec, options);
+    const int code = encoder_start(&e->calls, &e->codec, options, c->hangs);
     if (!e->codec || code == AVERROR(EAGAIN))
         return pipeline_fail(error, "%s does not start: the system refused a thread", c->encoder);
     const AVDictionaryEntry *left = av_dict_get(*options, "", NULL, AV_DICT_IGNORE_SUFFIX);
@@ -308,6 +307,11 @@ static int copy_frame(encoder *e, const AVFrame *frame)
 
 static bool fail(const encoder *e, int code, pipeline_error *error)
 {
+    if (code == AVERROR(ETIMEDOUT) && e->calls)
+        return pipeline_fail(
+            error,
+            "%s waits for ever at frame %llu: the system refused it a thread, or it has a fault",
+            e->name, (unsigned long long)e->frames);
     return pipeline_fail_av(error, code, "%s failed at frame %llu", e->name,
                             (unsigned long long)e->frames);
 }
@@ -315,8 +319,8 @@ static bool fail(const encoder *e, int code, pipeline_error *error)
 /* Sends the frame, NULL at the end, and passes on the packets. */
 static bool send(encoder *e, const AVFrame *frame, const packet_sink *sink, pipeline_error *error)
 {
-    int code = avcodec_send_frame(e->codec, frame);
-    while (code >= 0 && (code = avcodec_receive_packet(e->codec, e->packet)) >= 0) {
+    int code = encoder_send(e->calls, e->codec, frame);
+    while (code >= 0 && (code = encoder_receive(e->calls, e->codec, e->packet)) >= 0) {
         e->packets++;
         code = coded_header_correct(e->header, e->packet);
         if (code >= 0)
@@ -369,8 +373,9 @@ bool encoder_put(encoder *e, const AVFrame *frame, const packet_sink *sink, pipe
 }
 
 /* Sends a frame with any content. False: out of memory. */
-static bool send_something(AVCodecContext *codec)
+static bool send_something(encoder *e)
 {
+    const AVCodecContext *codec = e->codec;
     AVFrame *frame = av_frame_alloc();
     bool good = frame != NULL;
     if (good) {
@@ -378,7 +383,7 @@ static bool send_something(AVCodecContext *codec)
         frame->width = codec->width;
         frame->height = codec->height;
         frame->pts = 0;
-        good = av_frame_get_buffer(frame, 0) >= 0 && avcodec_send_frame(codec, frame) >= 0;
+        good = av_frame_get_buffer(frame, 0) >= 0 && encoder_send(e->calls, e->codec, frame) >= 0;
     }
     av_frame_free(&frame);
     return good;
@@ -387,10 +392,9 @@ static bool send_something(AVCodecContext *codec)
 void encoder_close(encoder *e)
 {
     /* A leak is better than never returning. */
-    if (e->waits && !e->frames && e->codec && avcodec_is_open(e->codec) &&
-        !send_something(e->codec))
+    if (e->waits && !e->frames && e->codec && avcodec_is_open(e->codec) && !send_something(e))
         e->codec = NULL;
-    avcodec_free_context(&e->codec);
+    encoder_end(&e->calls, &e->codec);
     av_bsf_free(&e->header);
     av_packet_free(&e->packet);
     av_frame_free(&e->copy);

@@ -15,12 +15,14 @@
 #include "pipeline/base/error.h"
 #include "pipeline/base/filter_graph.h"
 #include "pipeline/io/codecs/codec.h"
+#include "pipeline/io/codecs/encoder_calls.h"
 
 enum { ENCODER_LATEST = 1024 }; /* more frames than any encoder holds back */
 enum { ENCODER_TEXT = 256 };
 
 typedef struct encoder {
     AVCodecContext *codec;
+    encoder_calls *calls;
     const char *name;        /* of libav's encoder, for messages */
     char text[ENCODER_TEXT]; /* name and options: "libx264 preset=medium crf=18" */
     AVBSFContext *header;    /* corrects packets; NULL: it does not */

@@ -39,6 +39,7 @@ RUNS = {
 }
 EIGHT = list(RUNS)
 RUNS["hevc"] = [MONA, "enhance", "in.mp4", "-o", "out/film.mp4", *FILM, "-c", "hevc"]
+RUNS["library-hevc"] = [*RUNS["library"], "hevc"]
 RUNS["av1"] = [MONA, "enhance", "in.mp4", "-o", "out/film.mp4", "-c", "av1", "-j", "1", "--quiet", "--stages", "denoise,sr"]
 ERRORS = {"malloc": 12, "mmap": 12, "open": 13, "read": 5, "write": 28, "lseek": 5, "close": 5, "stat": 5, "thread": 11,
           "fsync": 5, "rename": 13, "av": 12}
@@ -56,7 +57,7 @@ class Outcome:
         count = self.folder / "count"
         env = dict(os.environ, LD_PRELOAD=str(FOLDER / "faults.so"), MONA_FAULT=f"{fault}:{n}:{ERRORS.get(fault, 0)}",
                    MONA_FAULT_FROM=FROM, MONA_FAULT_COUNT=str(count), TMPDIR=str(self.folder / "tmp"))
-        if run == "library":
+        if run.startswith("library"):
             env["MONA_FAULT_OBJECT"] = "libmonavideo"
         if trace:
             env["MONA_FAULT_TRACE"] = "1"
@@ -107,10 +108,10 @@ def says(run, lines):
 
 def complaint(run, whole, o):
     crashed = o.status != "hangs" and (o.status < 0 or o.status >= 128)
-    told = any("crashed" in line for line in o.lines) or run == "library"  # which leaves crashes to its program
+    told = any("crashed" in line for line in o.lines) or run.startswith("library")  # which leaves crashes to its program
     if o.status == "hangs" or (crashed and (FROM == "program" or not told)):
         return f"ends with status {o.status}"
-    if crashed and run == "library" and not o.lines:  # in FFmpeg: libmonavideo never takes its program's signals
+    if crashed and run.startswith("library") and not o.lines:  # in FFmpeg: libmonavideo never takes its program's signals
         return None
     if o.status == 0:
         if run in TIMES_DIFFER:

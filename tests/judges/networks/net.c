@@ -185,7 +185,8 @@ int net_list(net *n, const float *list, uint32_t count)
     int value;
     Onnx__TensorProto *t =
         add_constant(n, shape_make(T_FLOAT, 1, (int)count), sizeof *list, &value);
-    memcpy(t->raw_data.data, list, t->raw_data.len);
+    if (count) /* of none, there is no list */
+        memcpy(t->raw_data.data, list, t->raw_data.len);
     return value;
 }
 
