@@ -28,6 +28,7 @@ static const enum AVCodecID not_in_ismv[] = {AV_CODEC_ID_VP9,  AV_CODEC_ID_AV1, 
 static const enum AVCodecID not_in_psp[] = {AV_CODEC_ID_VP9,      AV_CODEC_ID_AV1,
                                             AV_CODEC_ID_FLAC,     AV_CODEC_ID_OPUS,
                                             AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_NONE};
+static const enum AVCodecID av1[] = {AV_CODEC_ID_AV1, AV_CODEC_ID_NONE};
 static const enum AVCodecID png[] = {AV_CODEC_ID_PNG, AV_CODEC_ID_NONE};
 static const enum AVCodecID raw[] = {AV_CODEC_ID_RAWVIDEO, AV_CODEC_ID_NONE};
 
@@ -78,6 +79,7 @@ static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
                             gp_tags = {of_3gp, language, MARKS_NONE},
                             avi_tags = {of_avi, title, MARKS_NONE},
                             ts_tags = {of_ts, language, MARKS_TS},
+                            avif_tags = {none, none, MARKS_NONE},
                             flv_tags = {NULL, none, MARKS_NONE};
 
 /* ---- options -------------------------------------------------------------------------------- */
@@ -159,6 +161,9 @@ static const container rows[] = {
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
     {CALLED("gif", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, X, X), HOLDS(X, X, o, X, o, o, o, o, o, o, NONE)},
+    {CALLED("avif", NULL, NULL), CODECS(av1, NULL, RAW_TAGGED),
+     WRITER(&avif_tags, NULL, NULL, NULL),
+     IS(X, o, o, X, X, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, X, o, o, o, o, NONE)},
 
     {CALLED("rtp_mpegts", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(NULL, NULL, NULL, NULL),

@@ -23,7 +23,7 @@
 
 /* ---- what films are made of ------------------------------------------------------------------ */
 
-enum { PACKETS_MAX = 8, WIDTH = 64, HEIGHT = 48 };
+enum { PACKETS_MAX = 8, WIDTH = 64, HEIGHT = 64 };
 
 typedef struct material {
     enum AVCodecID id;
@@ -55,6 +55,7 @@ static material materials[] = {
     CODED(MPEG4, "mpeg4", AV_PIX_FMT_YUV420P),
     CODED(VP9, "libvpx-vp9", AV_PIX_FMT_YUV420P),
     CODED(HEVC, "libx265", AV_PIX_FMT_YUV420P),
+    CODED(AV1, "libsvtav1", AV_PIX_FMT_YUV420P),
     CODED(PRORES, "prores_ks", AV_PIX_FMT_YUV422P10),
     CODED(GIF, "gif", AV_PIX_FMT_RGB8),
     CODED(PNG, "png", AV_PIX_FMT_RGB24),
@@ -483,7 +484,8 @@ static void look_at_video(const container *row, const AVOutputFormat *format, co
     read = through(format, &(film){.parts = {video}, .sequential = true});
     expect(row, "seeks", row->seeks, !read);
     avformat_close_input(&read);
-    read = through(format, &(film){.parts = {video}, .describe = attach});
+    /* The writer of AVIF crashes where it is given more than it holds. */
+    read = row->one ? NULL : through(format, &(film){.parts = {video}, .describe = attach});
     bool found = false;
     for (unsigned i = 0; read && i < read->nb_streams; i++)
         found |= read->streams[i]->codecpar->codec_type == AVMEDIA_TYPE_ATTACHMENT;
