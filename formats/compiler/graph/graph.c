@@ -368,18 +368,19 @@ bool graph_become_copy(graph *g, graph_node *node)
     return weights && bias;
 }
 
-bool graph_become_shuffle(graph *g, graph_node *node, uint32_t channels, const uint32_t *from)
+bool graph_become_shuffle(graph *g, graph_node *node, uint32_t inputs, uint32_t outputs,
+                          const uint32_t *from)
 {
     node->kind = GRAPH_CONV;
     node->conv = (graph_conv){
         .window = pixel_window,
         .groups = 1,
-        .weights = graph_alloc(g, (size_t)channels * channels, sizeof(float)),
-        .bias = graph_fill(g, channels, 0),
-        .weight_scales = graph_fill(g, channels, 1),
+        .weights = graph_alloc(g, (size_t)outputs * inputs, sizeof(float)),
+        .bias = graph_fill(g, outputs, 0),
+        .weight_scales = graph_fill(g, outputs, 1),
     };
-    for (uint32_t o = 0; node->conv.weights && o < channels; o++)
-        node->conv.weights[(size_t)o * channels + from[o]] = 1;
+    for (uint32_t o = 0; node->conv.weights && o < outputs; o++)
+        node->conv.weights[(size_t)o * inputs + from[o]] = 1;
     return node->conv.weights && node->conv.bias && node->conv.weight_scales;
 }
 

@@ -319,8 +319,9 @@ void graph_become_channel_conv(graph_node *node, uint32_t channels, float *weigh
 bool graph_become_copy(graph *g, graph_node *node);
 
 /* Makes the node a 1x1 convolution whose output o is channel from[o] of its input, exactly in every
- * format. channels: up to GRAPH_MAX_SHUFFLED. False: out of memory. */
-bool graph_become_shuffle(graph *g, graph_node *node, uint32_t channels, const uint32_t *from);
+ * format. inputs, outputs: channels, up to GRAPH_MAX_SHUFFLED. False: out of memory. */
+bool graph_become_shuffle(graph *g, graph_node *node, uint32_t inputs, uint32_t outputs,
+                          const uint32_t *from);
 
 /* Writes "NODE (OP_TYPE) " and the text as an error. Always returns false. */
 bool graph_fail(const graph_node *node, format_error *error, const char *format, ...)

@@ -157,7 +157,7 @@ static bool add_channel_shuffle(importer *im, uint32_t x)
     for (uint32_t o = 0; from && o < channels; o++)
         from[o] = o % a * (channels / a) + o / a;
     graph_node *made = from ? import_node_like(im, GRAPH_CONV, x) : NULL;
-    return made && (graph_become_shuffle(im->g, made, channels, from) ||
+    return made && (graph_become_shuffle(im->g, made, channels, channels, from) ||
                     format_fail(im->error, "out of memory"));
 }
 

@@ -128,7 +128,8 @@ static uint32_t move_channels(graph *g, uint32_t i, uint32_t x, const uint32_t *
 {
     graph_node node = {.name = depth->name, .op_type = depth->op_type, .input_count = 1};
     const value_format format = g->values[quantize_root(g, x)].prequantised;
-    if (!graph_become_shuffle(g, &node, channels_of(g, x), from))
+    const uint32_t channels = channels_of(g, x);
+    if (!graph_become_shuffle(g, &node, channels, channels, from))
         return UINT32_MAX;
     const uint32_t made = graph_insert_node(g, i, node, x);
     if (made != UINT32_MAX)
