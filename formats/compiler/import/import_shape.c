@@ -88,6 +88,35 @@ bool import_add_slice(importer *im, size_t output, uint32_t x, uint32_t first, u
     return true;
 }
 
+/* Such as BGR of RGB. */
+bool import_gather(importer *im)
+{
+    int64_t at[GRAPH_MAX_SHUFFLED];
+    uint32_t from[GRAPH_MAX_SHUFFLED], x, count, rising = 1;
+    if (!import_any_channels(im, 0, &x))
+        return false;
+    const graph_value v = im->g->values[x];
+    if (im->in[1]->rank != 1 || !import_is_channel_axis(im, 0, onnx_int(im->node, "axis", 0)))
+        return import_fail(im, "chooses otherwise than channels (axis 1) by a list of indices");
+    if (!import_numbers(im, "indices", 1, at, GRAPH_MAX_SHUFFLED, &count))
+        return false;
+    if (!count || v.channels > GRAPH_MAX_SHUFFLED)
+        return import_fail(im, "chooses %u of %u channels; supported: 1 to %d", count, v.channels,
+                           GRAPH_MAX_SHUFFLED);
+    for (uint32_t i = 0; i < count; i++) {
+        at[i] += at[i] < 0 ? v.channels : 0;
+        if (at[i] < 0 || at[i] >= v.channels)
+            return import_fail(im, "chooses a channel that is none of %u", v.channels);
+        from[i] = (uint32_t)at[i];
+        rising += i && from[i] == from[i - 1] + 1;
+    }
+    if (rising == count)
+        return import_add_slice(im, 0, x, from[0], count);
+    graph_node *made = import_node(im, 0, GRAPH_CONV, x, count, v.height, v.width);
+    return made && (graph_become_shuffle(im->g, made, v.channels, count, from) ||
+                    format_fail(im->error, "out of memory"));
+}
+
 bool import_split(importer *im)
 {
     enum { MAX_PARTS = 64 };

@@ -81,10 +81,31 @@ static void a_focus_is_part_of_its_convolution(void **state)
     }
 }
 
+/* Such as BGR of RGB, and a part. */
+static void channels_are_chosen(void **state)
+{
+    static const struct {
+        const char *indices;
+        int channels;
+    } cases[] = {{"2 1 0", 3}, {"-1 0 0 2 1", 5}, {"1 2", 2}, {"1", 1}};
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        onnx_builder *b = ob_new(13);
+        seed = 63;
+        ob_input(b, "x", 3, CHECK_HEIGHT, CHECK_WIDTH);
+        ob_numbers(b, "indices", cases[i].indices);
+        ob_int(b, ob_node(b, "Gather", "x indices", "c"), "axis", 1);
+        add_conv(b, "c", "y", cases[i].channels, 4);
+        ob_output(b, "y");
+        check(b, false, cases[i].indices);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(edges_are_cut_off),
+        cmocka_unit_test(channels_are_chosen),
         cmocka_unit_test(a_focus_is_part_of_its_convolution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
