@@ -99,7 +99,7 @@ static const char *place_of(size_t byte)
  * out. */
 static bool is_visible(const ac_instruction *i, bool written_out)
 {
-    const uint32_t operands = ac_turns(i->opcode) ? 0 : ac_operands(i->opcode);
+    const uint32_t operands = ac_turns(i->opcode) ? 0 : ac_operations[i->opcode].operands;
     return (operands < 2 || ac_space_of(i->a) <= AC_GM) &&
            (!operands || written_out || ac_space_of(i->dst) < AC_GM);
 }
@@ -140,7 +140,7 @@ static bool check_one(ac_core *core, light *l, ac_opcode op, bool small, uint8_t
     for (size_t i = 0; i < OUT && ok; i++)
         if (expected[i] != l->out[i]) {
             printf("differs: %s: %s, byte %zu of the output: found %02x, expected %02x\n",
-                   ac_opcode_names[op], place_of(i), i, l->out[i], expected[i]);
+                   ac_operations[op].name, place_of(i), i, l->out[i], expected[i]);
             ok = false;
         }
     free(program);
@@ -195,7 +195,7 @@ static unsigned check_instructions(light *l)
         for (int k = 0; k < TRIES && ok; k++)
             ok = check_one(&core, l, (ac_opcode)op, false, expected);
         if (ok)
-            printf("equal: %s\n", ac_opcode_names[op]);
+            printf("equal: %s\n", ac_operations[op].name);
         wrong += !ok;
     }
     printf("%u of %u instructions differ\n", wrong, (unsigned)(AC_OP_WORK - AC_OP_COPY));

@@ -100,7 +100,7 @@ static void print_instruction(const ac_program *p, const ac_record *r, uint32_t 
     ac_turned turned[2];
     for (uint32_t k = 0; k < f->flag_count; k++) {
         const ac_instruction flag = ac_flag_instruction(f->flags[k]);
-        printf("%s; ", ac_opcode_names[flag.opcode]);
+        printf("%s; ", ac_operations[flag.opcode].name);
         print_what(&flag);
         if (k + 1 < f->flag_count || f->opcode != AC_OP_NONE)
             printf("\n%*s", (int)depth * 2 + 8, "");
@@ -110,7 +110,7 @@ static void print_instruction(const ac_program *p, const ac_record *r, uint32_t 
         return;
     }
     const ac_instruction i = ac_form_instruction(p, f, at, turned);
-    printf("%s", ac_opcode_names[f->opcode]);
+    printf("%s", ac_operations[f->opcode].name);
     for (uint32_t k = 0; k < AC_OPERANDS; k++)
         print_address(p, r, k, depth);
     printf("; ");

@@ -7,14 +7,6 @@ enum {
     C_FRACTAL_BYTES = 1024, /* of 32-bit accumulators */
     C_ROW_BYTES = 64,
     FRACTAL_ROW_BYTES = 32,
-    MAX_COLUMNS = 32767,
-    MAX_BURSTS = 4095,
-    MAX_BLOCKS = 65535,
-    MAX_BIAS = 255,
-    IN_L1 = 1 << AC_L1 | 1 << AC_CONSTANTS,
-    IN_GM = 1 << AC_GM,
-    ANYWHERE = (2 << AC_GM) - 1,
-    BY_SCALAR = IN_L1 | 1 << AC_UB, /* in L1 by way of UB */
 };
 
 enum { DST, A, B };
@@ -30,14 +22,6 @@ static bool within(ac_fault *f, const char *operand, int64_t value, int64_t low,
 
 static bool legal_load3d(const ac_load3d *l, ac_fault *f)
 {
-    const bool legal =
-        within(f, "stride", l->stride, 1, 63) && within(f, "dilation", l->dilation, 1, 255) &&
-        within(f, "element", l->element, 1, 2) &&
-        within(f, "repeat", l->repeat, 1, AC_MAX_REPEAT) && within(f, "jump", l->jump, 1, 127) &&
-        within(f, "columns", l->columns, 1, MAX_COLUMNS) &&
-        within(f, "column", l->column, 0, MAX_COLUMNS);
-    if (!legal)
-        return false;
     const uint32_t whole = FRACTAL_ROW_BYTES / l->element;
     const uint32_t small = l->element == 1 ? 8 : 4; /* small-channel mode */
     if (l->rows)
@@ -57,27 +41,15 @@ static bool legal_vector(const ac_instruction *i, ac_fault *f)
     uint32_t widest = 0;
     for (uint32_t k = 0; k < s.count; k++)
         widest = s.at[k].width > widest ? s.at[k].width : widest;
-    return within(f, "repeat", v->repeat, 1, AC_MAX_REPEAT) &&
-           within(f, "lanes", v->lanes, 1, AC_REPEAT / widest) &&
+    return within(f, "lanes", v->lanes, 1, AC_REPEAT / widest) &&
            within(f, "dst_block", v->dst_block, ac_stream_blocks(s.at, v->lanes) > 1, 255) &&
            within(f, "dst_repeat", v->dst_repeat, v->repeat > 1, 255);
 }
 
-/* Bursts, one for each column of fractals, and the rows in each are fields of 8 bits. */
 static bool legal_bias(const ac_product *p, ac_fault *f)
 {
     const uint32_t rows = (p->m + AC_FRACTAL - 1) / AC_FRACTAL;
-    return within(f, "m", p->m, 1, AC_MAX_MKN) &&
-           within(f, "rows", 1 + p->k, 1, rows < MAX_BIAS ? rows : MAX_BIAS) &&
-           within(f, "n", p->n, 1, MAX_BIAS * AC_FRACTAL);
-}
-
-static bool legal_move(const ac_move *m, ac_fault *f)
-{
-    return within(f, "count", m->count, 1, INT32_MAX) &&
-           within(f, "type", m->dst_type, MONA_U8, MONA_U16) &&
-           within(f, "type", m->src_type, MONA_U8, MONA_U16) &&
-           within(f, "maximum", m->maximum, 0, UINT16_MAX);
+    return within(f, "rows", 1 + p->k, 1, rows < AC_MAX_BIAS ? rows : AC_MAX_BIAS);
 }
 
 static bool legal_flag(const ac_flag *g, ac_fault *f)
@@ -93,29 +65,16 @@ static bool legal_flag(const ac_flag *g, ac_fault *f)
 bool ac_legal(const ac_instruction *i, ac_fault *f)
 {
     const uint32_t op = i->opcode;
-    if (ac_is_copy(op) || ac_is_drain(op))
-        return within(f, "bursts", i->copy.bursts, 1, MAX_BURSTS) &&
-               within(f, ac_is_drain(op) ? "fractals" : "blocks", i->copy.blocks, 1, MAX_BLOCKS);
-    if (op == AC_OP_LOAD2D)
-        return within(f, "fractals", i->fractals, 1, AC_MAX_REPEAT);
+    if (!ac_fields_legal(i, f))
+        return false;
     if (op == AC_OP_LOAD3D)
         return legal_load3d(&i->load3d, f);
     if (op == AC_OP_BIAS_L0C)
         return legal_bias(&i->product, f);
-    if (ac_is_mmad(op))
-        return within(f, "m", i->product.m, 1, AC_MAX_MKN) &&
-               within(f, "k", i->product.k, 1, AC_MAX_MKN) &&
-               within(f, "n", i->product.n, 1, AC_MAX_MKN);
     if (ac_is_vector(op))
         return legal_vector(i, f);
     if (ac_turns(i->opcode))
-        return within(f, "repeat", i->turn.repeat, 1, AC_MAX_REPEAT) &&
-               within(f, "dst_repeat", i->turn.to->repeat, i->turn.repeat > 1, 255);
-    if (op == AC_OP_MOVE)
-        return legal_move(&i->move, f);
-    if (op == AC_OP_FILL)
-        return within(f, "count", i->fill.count, 1, INT32_MAX) &&
-               within(f, "bytes", i->fill.bytes, 1, 4);
+        return within(f, "dst_repeat", i->turn.to->repeat, i->turn.repeat > 1, 255);
     if (op == AC_OP_SET_FLAG || op == AC_OP_WAIT_FLAG)
         return legal_flag(&i->flag, f);
     if (op == AC_OP_BARRIER)
@@ -128,19 +87,29 @@ bool ac_legal(const ac_instruction *i, ac_fault *f)
 typedef struct list {
     ac_access *at;
     uint32_t count;
+    const ac_operation *operation;
 } list;
 
-/* One run of bytes. */
-static ac_access *add(list *l, const char *name, uint8_t operand, ac_address at, uint64_t bytes,
-                      uint32_t spaces, uint32_t align)
+/* What operands in these spaces begin at multiples of. */
+static uint32_t align_of(const ac_operation *o, uint32_t spaces)
 {
+    return o->pipe == AC_PIPE_S || spaces & 1 << AC_GM ? 1
+           : spaces & 1 << AC_L0C                      ? C_FRACTAL_BYTES
+           : spaces & (1 << AC_L0A | 1 << AC_L0B)      ? FRACTAL_BYTES
+                                                       : AC_BLOCK;
+}
+
+/* One run of bytes. */
+static ac_access *add(list *l, const char *name, uint8_t operand, ac_address at, uint64_t bytes)
+{
+    const uint32_t spaces = l->operation->spaces[operand];
     ac_access *a = &l->at[l->count++];
     *a = (ac_access){
         .name = name,
         .at = at,
         .operand = operand,
         .write = operand == DST,
-        .align = align,
+        .align = align_of(l->operation, spaces),
         .spaces = spaces,
         .extent = bytes,
         .bytes = bytes,
@@ -159,30 +128,22 @@ static void repeat(ac_access *a, uint32_t count, uint64_t step)
 
 static void add_copy(list *l, const ac_instruction *i)
 {
-    static const struct {
-        uint32_t from, to;
-    } paths[AC_PATH_COUNT] = {
-        [AC_GM_L1] = {IN_GM, 1 << AC_L1}, [AC_GM_UB] = {IN_GM, 1 << AC_UB},
-        [AC_L1_UB] = {IN_L1, 1 << AC_UB}, [AC_UB_L1] = {1 << AC_UB, 1 << AC_L1},
-        [AC_UB_GM] = {1 << AC_UB, IN_GM},
-    };
     const ac_copy *c = &i->copy;
-    const bool loads = ac_loads_constants(i);
-    const uint32_t from = loads ? 1 << AC_CONSTANTS : paths[i->opcode - AC_OP_COPY].from,
-                   to = loads ? 1 << AC_CONSTANTS : paths[i->opcode - AC_OP_COPY].to;
     const uint64_t burst = (uint64_t)c->blocks * AC_BLOCK;
-    repeat(add(l, "src", A, i->a, burst, from, from == IN_GM ? 1 : AC_BLOCK), c->bursts,
-           burst + (uint64_t)c->src_gap * AC_BLOCK);
-    ac_access *dst = add(l, "dst", DST, i->dst, burst, to, to == IN_GM ? 1 : AC_BLOCK);
-    dst->write = !loads; /* of other bytes than are there */
-    repeat(dst, c->bursts, burst + (uint64_t)c->dst_gap * AC_BLOCK);
+    repeat(add(l, "src", A, i->a, burst), c->bursts, burst + (uint64_t)c->src_gap * AC_BLOCK);
+    repeat(add(l, "dst", DST, i->dst, burst), c->bursts, burst + (uint64_t)c->dst_gap * AC_BLOCK);
+    for (uint32_t k = 0; k < 2 && ac_loads_constants(i); k++) {
+        l->at[k].spaces = 1 << AC_CONSTANTS;
+        l->at[k].align = AC_BLOCK;
+        l->at[k].write = false; /* of other bytes than are there */
+    }
 }
 
 static void add_load2d(list *l, const ac_instruction *i)
 {
     const uint64_t bytes = (uint64_t)i->fractals * FRACTAL_BYTES;
-    add(l, "src", A, i->a, bytes, IN_L1, AC_BLOCK);
-    add(l, "dst", DST, i->dst, bytes, 1 << AC_L0B, FRACTAL_BYTES);
+    add(l, "src", A, i->a, bytes);
+    add(l, "dst", DST, i->dst, bytes);
 }
 
 /* The part of the input row that load3d reads: for each output pixel a run of neighbouring columns,
@@ -195,7 +156,7 @@ static void add_columns(list *l, const ac_instruction *i)
     const uint32_t taps = FRACTAL_ROW_BYTES / (uint32_t)column;
     const bool dilated = d->dilation > 1 && taps > 1, apart = dilated || d->stride > taps;
     const uint32_t width = dilated ? 1 : apart ? taps : (pixels - 1) * d->stride + taps;
-    ac_access *a = add(l, "row", A, i->a, width * column, IN_L1, AC_BLOCK);
+    ac_access *a = add(l, "row", A, i->a, width * column);
     a->first = d->column * column;
     a->count[0] = apart ? pixels : 1;
     a->step[0] = d->stride * column;
@@ -214,7 +175,7 @@ static void add_picture(list *l, const ac_instruction *i)
     const uint32_t end = d->column + (AC_FRACTAL - 1u) * d->stride + ac_load3d_span(d);
     const bool moves_on = end > d->columns;
     const uint32_t first = moves_on ? 0 : d->column, last = moves_on ? d->columns : end;
-    ac_access *a = add(l, "row", A, i->a, (uint64_t)(last - first) * AC_BLOCK, IN_L1, AC_BLOCK);
+    ac_access *a = add(l, "row", A, i->a, (uint64_t)(last - first) * AC_BLOCK);
     repeat(a, d->rows, (uint64_t)d->columns * AC_BLOCK);
     a->first = (uint64_t)first * AC_BLOCK;
     a->extent += a->first;
@@ -223,7 +184,7 @@ static void add_picture(list *l, const ac_instruction *i)
 static void add_load3d(list *l, const ac_instruction *i)
 {
     (i->load3d.rows ? add_picture : add_columns)(l, i);
-    repeat(add(l, "dst", DST, i->dst, FRACTAL_BYTES, 1 << AC_L0A, FRACTAL_BYTES), i->load3d.repeat,
+    repeat(add(l, "dst", DST, i->dst, FRACTAL_BYTES), i->load3d.repeat,
            (uint64_t)i->load3d.jump * FRACTAL_BYTES);
 }
 
@@ -242,11 +203,10 @@ static void add_a(list *l, const ac_instruction *i, const ac_fractals *f)
     const uint32_t whole = i->product.m / AC_FRACTAL, rows = i->product.m % AC_FRACTAL;
     const uint64_t tile_row = (uint64_t)f->k * FRACTAL_BYTES;
     if (whole)
-        add(l, "a", A, i->a, whole * tile_row, 1 << AC_L0A, FRACTAL_BYTES);
+        add(l, "a", A, i->a, whole * tile_row);
     if (!rows)
         return;
-    ac_access *last = add(l, "a", A, i->a + whole * tile_row, rows * FRACTAL_ROW_BYTES, 1 << AC_L0A,
-                          FRACTAL_BYTES);
+    ac_access *last = add(l, "a", A, i->a + whole * tile_row, rows * FRACTAL_ROW_BYTES);
     repeat(last, f->k, FRACTAL_BYTES);
     last->extent = tile_row;
 }
@@ -258,10 +218,9 @@ static void add_mmad(list *l, const ac_target *t, const ac_instruction *i)
     const uint64_t column = (uint64_t)f.m * C_FRACTAL_BYTES;
     const uint64_t used = (uint64_t)i->product.m * C_ROW_BYTES;
     add_a(l, i, &f);
-    add(l, "b", B, i->b, b_bytes, 1 << AC_L0B, FRACTAL_BYTES);
+    add(l, "b", B, i->b, b_bytes);
     for (uint32_t write = i->product.from_zero; write <= 1; write++) {
-        ac_access *c = add(l, "c", DST, i->dst, i->product.from_zero ? column : used, 1 << AC_L0C,
-                           C_FRACTAL_BYTES);
+        ac_access *c = add(l, "c", DST, i->dst, i->product.from_zero ? column : used);
         repeat(c, f.n, column);
         c->extent = f.n * column;
         c->write = write;
@@ -273,43 +232,30 @@ static void add_bias(list *l, const ac_target *t, const ac_instruction *i)
 {
     const ac_fractals f = ac_fractals_of(t, i);
     const uint64_t rows = 1 + i->product.k;
-    add(l, "bias", A, i->a, f.n * rows * C_ROW_BYTES, 1 << AC_UB, AC_BLOCK);
-    repeat(add(l, "c", DST, i->dst, rows * C_FRACTAL_BYTES, 1 << AC_L0C, C_FRACTAL_BYTES), f.n,
-           (uint64_t)f.m * C_FRACTAL_BYTES);
+    add(l, "bias", A, i->a, f.n * rows * C_ROW_BYTES);
+    repeat(add(l, "c", DST, i->dst, rows * C_FRACTAL_BYTES), f.n, (uint64_t)f.m * C_FRACTAL_BYTES);
 }
 
 static void add_drain(list *l, const ac_instruction *i)
 {
     const ac_copy *c = &i->copy;
     const uint64_t from = (uint64_t)c->blocks * C_FRACTAL_BYTES;
-    repeat(add(l, "src", A, i->a, from, 1 << AC_L0C, C_FRACTAL_BYTES), c->bursts,
-           from + (uint64_t)c->src_gap * C_FRACTAL_BYTES);
+    repeat(add(l, "src", A, i->a, from), c->bursts, from + (uint64_t)c->src_gap * C_FRACTAL_BYTES);
     if (i->opcode == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ)
-        add(l, "deq16", B, i->b, AC_BLOCK, 1 << AC_UB, AC_BLOCK);
-    repeat(add(l, "dst", DST, i->dst, from / 2, 1 << AC_UB, AC_BLOCK), c->bursts,
+        add(l, "deq16", B, i->b, AC_BLOCK);
+    repeat(add(l, "dst", DST, i->dst, from / 2), c->bursts,
            from / 2 + (uint64_t)c->dst_gap * AC_BLOCK);
 }
 
 ac_streams ac_streams_of(const ac_instruction *i)
 {
-    static const uint8_t converted[AC_VCONV_COUNT][2] = {
-        [AC_F16_U8] = {1, 2}, [AC_F16_S8] = {1, 2},  [AC_U8_F16] = {2, 1},
-        [AC_S8_F16] = {2, 1}, [AC_F16_F32] = {4, 2}, [AC_F32_F16] = {2, 4},
-    };
-    const uint32_t op = i->opcode;
+    const ac_operation *o = &ac_operations[i->opcode];
     const ac_vector *v = &i->vector;
-    const bool conv = op >= AC_OP_VCONV, two = ac_is_vec2(op);
-    const bool wide = (two && op >= AC_OP_VEC2 + AC_VADD_F32) || op == AC_OP_VECS + AC_VADDS_F32 ||
-                      op == AC_OP_VECS + AC_VMULS_F32;
-    const uint32_t width = wide ? 4 : 2;
-    const uint32_t to = conv ? converted[op - AC_OP_VCONV][0] : width;
-    const uint32_t from = conv ? converted[op - AC_OP_VCONV][1] : width;
-    return (ac_streams){{{"dst", i->dst, to, v->dst_block, v->dst_repeat},
-                         {conv ? "src" : "a", i->a, from, v->a_block, v->a_repeat},
-                         {"b", i->b, width, v->b_block, v->b_repeat}},
-                        op == AC_OP_DUP ? 1
-                        : two           ? 3
-                                        : 2};
+    return (ac_streams){
+        {{"dst", i->dst, o->width[0], v->dst_block, v->dst_repeat},
+         {i->opcode >= AC_OP_VCONV ? "src" : "a", i->a, o->width[1], v->a_block, v->a_repeat},
+         {"b", i->b, o->width[2], v->b_block, v->b_repeat}},
+        o->operands};
 }
 
 static bool same_stream(const ac_stream *a, const ac_stream *b, const ac_vector *v)
@@ -333,8 +279,7 @@ static void add_stream(list *l, const ac_streams *all, uint32_t k, const ac_vect
         ac_access *a = add(l, s->name, (uint8_t)k, s->at + from,
                            part     ? tail
                            : joined ? bytes
-                                    : AC_BLOCK,
-                           1 << AC_UB, AC_BLOCK);
+                                    : AC_BLOCK);
         repeat(a, repeats, (uint64_t)s->repeat * AC_BLOCK);
         a->in_place = in_place;
         if (part)
@@ -363,8 +308,7 @@ static void add_transpose(list *l, const ac_instruction *i)
     for (uint32_t k = 0; k < 2 * AC_FRACTAL; k++) {
         const bool write = k >= AC_FRACTAL;
         const ac_turned *t = write ? to : from;
-        ac_access *a = add(l, write ? "dst" : "src", write ? DST : A, t->at[k % AC_FRACTAL], bytes,
-                           1 << AC_UB, AC_BLOCK);
+        ac_access *a = add(l, write ? "dst" : "src", write ? DST : A, t->at[k % AC_FRACTAL], bytes);
         repeat(a, i->turn.repeat, (uint64_t)t->repeat * AC_BLOCK);
         a->first = t->high ? HALF : 0;
         a->extent += a->first;
@@ -377,8 +321,8 @@ static void add_elements(list *l, uint8_t operand, ac_address at, uint32_t count
                          uint64_t bytes)
 {
     const bool joined = step == bytes;
-    ac_access *a = add(l, operand == DST ? "write" : "read", operand, at,
-                       joined ? count * bytes : bytes, BY_SCALAR, 1);
+    ac_access *a =
+        add(l, operand == DST ? "write" : "read", operand, at, joined ? count * bytes : bytes);
     if (step && !joined)
         repeat(a, count, step);
 }
@@ -386,7 +330,7 @@ static void add_elements(list *l, uint8_t operand, ac_address at, uint32_t count
 uint32_t ac_accesses_of(const ac_target *target, const ac_instruction *i,
                         ac_access accesses[AC_ACCESSES])
 {
-    list l = {accesses, 0};
+    list l = {accesses, 0, &ac_operations[i->opcode]};
     const uint32_t op = i->opcode;
     if (op == AC_OP_NONE || op >= AC_OP_SET_FLAG)
         return 0;
@@ -414,6 +358,6 @@ uint32_t ac_accesses_of(const ac_target *target, const ac_instruction *i,
     } else if (op == AC_OP_FILL)
         add_elements(&l, DST, i->dst, i->fill.count, i->fill.step, i->fill.bytes);
     else if (i->work.bytes)
-        add(&l, "write", DST, i->dst, i->work.bytes, ANYWHERE, 1);
+        add(&l, "write", DST, i->dst, i->work.bytes);
     return l.count;
 }

@@ -14,8 +14,9 @@ typedef struct ac_fault {
 } ac_fault;
 
 /* Whether the values of an instruction are in range. If not, *fault says what is wrong. Addresses
- * are not looked at. */
+ * are not looked at. ac_fields_legal: each for itself (opcodes.c). */
 bool ac_legal(const ac_instruction *instruction, ac_fault *fault);
+bool ac_fields_legal(const ac_instruction *instruction, ac_fault *fault);
 
 /* Bytes that an instruction reads or writes: count[0] x count[1] runs of `bytes` bytes. Run (i, j)
  * begins at `at` + first + i * step[0] + j * step[1]. What would lie at `at` + extent or beyond is

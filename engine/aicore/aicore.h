@@ -47,7 +47,7 @@ typedef enum ac_space {
  * addresses. The offset modulo 32 is the address's. */
 typedef uint64_t ac_address;
 
-enum { AC_OFFSET_BITS = 48 };
+enum { AC_OFFSET_BITS = 48, AC_OPERANDS = 3, AC_CONFIGS = 3 };
 #define AC_NOWHERE UINT64_MAX
 
 static inline ac_address ac_at(ac_space space, uint64_t offset)
@@ -83,6 +83,7 @@ enum {
     AC_REPEAT = 256, /* bytes that one vector repeat processes */
     AC_MAX_REPEAT = 255,
     AC_MAX_MKN = 4095,
+    AC_MAX_BIAS = 255,   /* bursts of BIAS_L0C, one for each column of fractals, and rows in each */
     AC_SCALAR_STEPS = 4, /* of the scalar unit for one element: load, work, store, count */
 };
 
@@ -211,8 +212,33 @@ typedef struct ac_instruction {
     };
 } ac_instruction;
 
-/* "copy_gm_l1", ... */
-extern const char *const ac_opcode_names[AC_OPCODES];
+/* A value of an instruction, which lies at `offset` in ac_instruction, and its bits of the config
+ * words, which the chip's registers take. */
+typedef struct ac_field {
+    const char *name;
+    uint16_t offset;
+    uint8_t size, word, bit, bits;
+    uint32_t low, high; /* the least and the most */
+} ac_field;
+
+/* What an instruction is (opcodes.c). */
+typedef struct ac_operation {
+    const char *name; /* "copy_gm_l1", ... */
+    ac_pipe pipe;
+    uint8_t operands; /* how many of dst, a and b it has, in this order */
+    /* Of each: bits of ac_space that it may lie in, that of AC_GM for all its buffers; and of
+     * vectors the bytes of an element. */
+    uint8_t spaces[AC_OPERANDS], width[AC_OPERANDS];
+    const ac_field *fields;
+    uint32_t field_count;
+} ac_operation;
+
+extern const ac_operation ac_operations[AC_OPCODES];
+
+/* The config words of an instruction but for patterns (program.h), and back. Fields that it does
+ * not use are left as they are. */
+void ac_pack(uint64_t config[AC_CONFIGS], const ac_instruction *instruction);
+void ac_unpack(ac_instruction *instruction, const uint64_t config[AC_CONFIGS]);
 
 /* Between GM, L1 and UB. */
 static inline bool ac_is_copy(ac_opcode op)
@@ -255,15 +281,6 @@ static inline bool ac_turns(ac_opcode op)
 static inline bool ac_loads_constants(const ac_instruction *i)
 {
     return i->opcode == AC_OP_COPY + AC_GM_L1 && ac_space_of(i->dst) == AC_CONSTANTS;
-}
-
-/* How many of dst, a and b an instruction has, in this order. */
-static inline uint32_t ac_operands(ac_opcode op)
-{
-    return op == AC_OP_NONE || op >= AC_OP_WORK                  ? 0
-           : op == AC_OP_DUP || op == AC_OP_FILL                 ? 1
-           : ac_is_mmad(op) || ac_is_drain(op) || ac_is_vec2(op) ? 3
-                                                                 : 2;
 }
 
 /* ---- a core --------------------------------------------------------------------------------- */

@@ -9,63 +9,10 @@
  * FP16 accumulation is a fused multiply-add by contract. The product of two fp16 values has at most
  * 22 significant bits and an exponent far inside fp32's range, so it is exact in fp32, and a
  * rounded product followed by a rounded sum is the fused result. No fma is needed here. */
-#include "engine/aicore/aicore.h"
+#include "engine/aicore/access.h"
 
 #include "engine/cpu/c/c_vector.h"
 #include "engine/cpu/c/epilogue.h"
-
-const char *const ac_opcode_names[AC_OPCODES] = {
-    [AC_OP_NONE] = "nothing",
-    [AC_OP_COPY + AC_GM_L1] = "copy_gm_l1",
-    [AC_OP_COPY + AC_GM_UB] = "copy_gm_ub",
-    [AC_OP_COPY + AC_L1_UB] = "copy_l1_ub",
-    [AC_OP_COPY + AC_UB_L1] = "copy_ub_l1",
-    [AC_OP_COPY + AC_UB_GM] = "copy_ub_gm",
-    [AC_OP_LOAD2D] = "load2d",
-    [AC_OP_LOAD3D] = "load3d",
-    [AC_OP_MMAD + AC_MAD_S32U8S8] = "mmad",
-    [AC_OP_MMAD + AC_MAD_S32S8S8] = "mmad",
-    [AC_OP_MMAD + AC_MAD_F32F16F16] = "mmad",
-    [AC_OP_BIAS_L0C] = "bias_l0c",
-    [AC_OP_DRAIN + AC_DRAIN_F32_F16] = "drain",
-    [AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ] = "drain",
-    [AC_OP_DUP] = "dup",
-    [AC_OP_VEC2 + AC_VADD] = "vadd",
-    [AC_OP_VEC2 + AC_VSUB] = "vsub",
-    [AC_OP_VEC2 + AC_VMUL] = "vmul",
-    [AC_OP_VEC2 + AC_VMAX] = "vmax",
-    [AC_OP_VEC2 + AC_VMIN] = "vmin",
-    [AC_OP_VEC2 + AC_VAND] = "vand",
-    [AC_OP_VEC2 + AC_VOR] = "vor",
-    [AC_OP_VEC2 + AC_VADD_F32] = "vadd_f32",
-    [AC_OP_VEC2 + AC_VMUL_F32] = "vmul_f32",
-    [AC_OP_VEC2 + AC_VSUB_F32] = "vsub_f32",
-    [AC_OP_VEC2 + AC_VMAX_F32] = "vmax_f32",
-    [AC_OP_VEC2 + AC_VMIN_F32] = "vmin_f32",
-    [AC_OP_VEC2 + AC_VADD_S32] = "vadd_s32",
-    [AC_OP_VEC2 + AC_VSUB_S32] = "vsub_s32",
-    [AC_OP_VEC2 + AC_VMUL_S32] = "vmul_s32",
-    [AC_OP_VEC2 + AC_VMAX_S32] = "vmax_s32",
-    [AC_OP_VEC2 + AC_VMIN_S32] = "vmin_s32",
-    [AC_OP_VECS + AC_VADDS] = "vadds",
-    [AC_OP_VECS + AC_VMULS] = "vmuls",
-    [AC_OP_VECS + AC_VADDS_F32] = "vadds_f32",
-    [AC_OP_VECS + AC_VMULS_F32] = "vmuls_f32",
-    [AC_OP_VCONV + AC_F16_U8] = "vconv",
-    [AC_OP_VCONV + AC_F16_S8] = "vconv",
-    [AC_OP_VCONV + AC_U8_F16] = "vconv",
-    [AC_OP_VCONV + AC_S8_F16] = "vconv",
-    [AC_OP_VCONV + AC_F16_F32] = "vconv",
-    [AC_OP_VCONV + AC_F32_F16] = "vconv",
-    [AC_OP_TRANSPOSE] = "transpose",
-    [AC_OP_TRANSPOSE_B8] = "transpose_b8",
-    [AC_OP_MOVE] = "move",
-    [AC_OP_FILL] = "fill",
-    [AC_OP_WORK] = "scalar",
-    [AC_OP_SET_FLAG] = "set_flag",
-    [AC_OP_WAIT_FLAG] = "wait_flag",
-    [AC_OP_BARRIER] = "barrier",
-};
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
@@ -255,18 +202,8 @@ static void drain(uint16_t *dst_ub, const void *src_l0c, const uint16_t *deq16, 
 typedef struct operand {
     uint8_t *data;
     uint32_t size; /* bytes of an element */
-    uint8_t block, repeat;
+    uint32_t block, repeat;
 } operand;
-
-static operand dst_of(uint8_t *data, uint32_t size, const ac_vector *v)
-{
-    return (operand){data, size, v->dst_block, v->dst_repeat};
-}
-
-static operand source_of(const uint8_t *data, uint32_t size, uint8_t block, uint8_t repeat)
-{
-    return (operand){(uint8_t *)(uintptr_t)data, size, block, repeat};
-}
 
 static inline uint8_t *element_at(const operand *o, uint32_t r, uint32_t i)
 {
@@ -340,25 +277,20 @@ static void operate_integers(ac_vec2 op, uint8_t *to, const uint8_t *p, const ui
     memcpy(to, &result, sizeof result);
 }
 
-static void dup(uint8_t *dst, uint16_t value, const ac_vector *v)
+static void dup(const operand *d, uint16_t value, const ac_vector *v)
 {
-    const operand d = dst_of(dst, sizeof value, v);
     for (uint32_t r = 0; r < v->repeat; r++)
         for (uint32_t i = 0; i < v->lanes; i++)
-            memcpy(element_at(&d, r, i), &value, sizeof value);
+            memcpy(element_at(d, r, i), &value, sizeof value);
 }
 
-static void vec2(ac_vec2 op, uint8_t *dst, const uint8_t *a, const uint8_t *b, const ac_vector *v)
+static void vec2(ac_vec2 op, const operand o[AC_OPERANDS], const ac_vector *v)
 {
-    const bool wide = op >= AC_VADD_F32, bits = op == AC_VAND || op == AC_VOR;
-    const uint32_t size = wide ? 4 : 2;
-    const operand d = dst_of(dst, size, v);
-    const operand x = source_of(a, size, v->a_block, v->a_repeat);
-    const operand y = source_of(b, size, v->b_block, v->b_repeat);
+    const bool wide = o->size == 4, bits = op == AC_VAND || op == AC_VOR;
     for (uint32_t r = 0; r < v->repeat; r++)
         for (uint32_t i = 0; i < v->lanes; i++) {
-            uint8_t *to = element_at(&d, r, i);
-            const uint8_t *p = element_at(&x, r, i), *q = element_at(&y, r, i);
+            uint8_t *to = element_at(&o[0], r, i);
+            const uint8_t *p = element_at(&o[1], r, i), *q = element_at(&o[2], r, i);
             if (bits)
                 operate_bits(op, to, p, q);
             else if (op >= AC_VADD_S32)
@@ -368,37 +300,15 @@ static void vec2(ac_vec2 op, uint8_t *dst, const uint8_t *a, const uint8_t *b, c
         }
 }
 
-static void vecs(ac_vecs op, uint8_t *dst, const uint8_t *a, float s, const ac_vector *v)
+static void vecs(ac_vecs op, const operand o[AC_OPERANDS], float s, const ac_vector *v)
 {
-    const bool wide = op == AC_VADDS_F32 || op == AC_VMULS_F32;
+    const bool wide = o->size == 4;
     const ac_vec2 same = op == AC_VADDS || op == AC_VADDS_F32 ? AC_VADD : AC_VMUL;
     const float b = wide ? s : ac_f16_round(s);
-    const operand d = dst_of(dst, wide ? 4 : 2, v);
-    const operand x = source_of(a, wide ? 4 : 2, v->a_block, v->a_repeat);
     for (uint32_t r = 0; r < v->repeat; r++)
         for (uint32_t i = 0; i < v->lanes; i++)
-            store_value(element_at(&d, r, i), wide,
-                        operate(same, load_value(element_at(&x, r, i), wide), b));
-}
-
-/* Bytes of an element. */
-static uint32_t converted_size(ac_vconv kind, bool result)
-{
-    switch (kind) {
-    case AC_F16_U8:
-    case AC_F16_S8:
-        return result ? 1 : 2;
-    case AC_U8_F16:
-    case AC_S8_F16:
-        return result ? 2 : 1;
-    case AC_F16_F32:
-        return result ? 4 : 2;
-    case AC_F32_F16:
-        return result ? 2 : 4;
-    case AC_VCONV_COUNT:
-        break;
-    }
-    return 1;
+            store_value(element_at(&o[0], r, i), wide,
+                        operate(same, load_value(element_at(&o[1], r, i), wide), b));
 }
 
 static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
@@ -427,13 +337,28 @@ static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
     }
 }
 
-static void vconv(ac_vconv kind, uint8_t *dst, const uint8_t *src, const ac_vector *v)
+static void vconv(ac_vconv kind, const operand o[AC_OPERANDS], const ac_vector *v)
 {
-    const operand d = dst_of(dst, converted_size(kind, true), v);
-    const operand s = source_of(src, converted_size(kind, false), v->a_block, v->a_repeat);
     for (uint32_t r = 0; r < v->repeat; r++)
         for (uint32_t i = 0; i < v->lanes; i++)
-            convert(kind, element_at(&d, r, i), element_at(&s, r, i));
+            convert(kind, element_at(&o[0], r, i), element_at(&o[1], r, i));
+}
+
+static void vector(const ac_core *core, const ac_instruction *i)
+{
+    const uint32_t op = i->opcode;
+    const ac_streams s = ac_streams_of(i);
+    operand o[AC_OPERANDS];
+    for (uint32_t k = 0; k < s.count; k++)
+        o[k] = (operand){bytes_at(core, s.at[k].at), s.at[k].width, s.at[k].block, s.at[k].repeat};
+    if (op == AC_OP_DUP)
+        dup(o, i->value, &i->vector);
+    else if (ac_is_vec2(op))
+        vec2((ac_vec2)(op - AC_OP_VEC2), o, &i->vector);
+    else if (ac_is_vecs(op))
+        vecs((ac_vecs)(op - AC_OP_VECS), o, i->scalar, &i->vector);
+    else
+        vconv((ac_vconv)(op - AC_OP_VCONV), o, &i->vector);
 }
 
 /* Sides of `size` bytes an element: all sources of a repeat are read before anything is written. */
@@ -488,13 +413,17 @@ void ac_execute(ac_core *core, const ac_instruction *i)
 {
     const uint32_t op = i->opcode;
     if (ac_turns(i->opcode)) {
-        transpose(core, i->turn.to, i->turn.from, i->turn.repeat, op == AC_OP_TRANSPOSE ? 2 : 1);
+        transpose(core, i->turn.to, i->turn.from, i->turn.repeat, ac_operations[op].width[0]);
+        return;
+    }
+    if (ac_is_vector(op)) {
+        vector(core, i);
         return;
     }
     if (op == AC_OP_NONE || op >= AC_OP_WORK || ac_loads_constants(i))
         return;
     uint8_t *dst = bytes_at(core, i->dst);
-    const uint8_t *a = op == AC_OP_DUP || op == AC_OP_FILL ? NULL : bytes_at(core, i->a);
+    const uint8_t *a = op == AC_OP_FILL ? NULL : bytes_at(core, i->a);
     if (ac_is_copy(op))
         copy(dst, a, i->copy);
     else if (op == AC_OP_LOAD2D)
@@ -509,14 +438,6 @@ void ac_execute(ac_core *core, const ac_instruction *i)
         drain((uint16_t *)(void *)dst, a,
               i->b == AC_NOWHERE ? NULL : (const uint16_t *)(const void *)bytes_at(core, i->b),
               i->copy, (ac_drain)(op - AC_OP_DRAIN), i->relu);
-    else if (op == AC_OP_DUP)
-        dup(dst, i->value, &i->vector);
-    else if (ac_is_vec2(op))
-        vec2((ac_vec2)(op - AC_OP_VEC2), dst, a, bytes_at(core, i->b), &i->vector);
-    else if (ac_is_vecs(op))
-        vecs((ac_vecs)(op - AC_OP_VECS), dst, a, i->scalar, &i->vector);
-    else if (op < AC_OP_TRANSPOSE)
-        vconv((ac_vconv)(op - AC_OP_VCONV), dst, a, &i->vector);
     else if (op == AC_OP_MOVE)
         move(dst, a, &i->move);
     else

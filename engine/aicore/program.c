@@ -6,112 +6,9 @@
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-static uint64_t field(uint64_t value, unsigned at)
-{
-    return value << at;
-}
-
 static uint64_t bits(uint64_t word, unsigned at, unsigned count)
 {
     return word >> at & (((uint64_t)1 << count) - 1);
-}
-
-static void pack_load3d(uint64_t config[AC_CONFIGS], const ac_load3d *l)
-{
-    enum { COLUMN = 32 };
-    const uint32_t bytes = (uint32_t)l->c0 * l->element, rows = l->rows ? l->rows : 1;
-    const uint32_t taps = l->rows ? ac_load3d_taps(l) : bytes ? COLUMN / bytes : 0;
-    config[0] = field(l->column, 32);
-    config[1] = field(l->stride, 0) | field(1, 6) | field(taps, 12) | field(rows, 20) |
-                field(l->dilation, 28) | field(1, 36) | field(l->jump, 44) | field(!l->rows, 52) |
-                field(l->repeat, 56);
-    config[2] =
-        field(l->columns, 0) | field(rows, 16) | field(l->element, 32) | field(bytes < COLUMN, 40);
-}
-
-static ac_load3d load3d_of(const uint64_t config[AC_CONFIGS])
-{
-    const uint32_t element = (uint32_t)bits(config[2], 32, 8),
-                   small = (uint32_t)bits(config[2], 40, 1);
-    return (ac_load3d){
-        .column = (uint16_t)bits(config[0], 32, 16),
-        .columns = (uint16_t)bits(config[2], 0, 16),
-        .rows = (uint8_t)(bits(config[1], 52, 1) ? 0 : bits(config[1], 20, 8)),
-        .stride = (uint8_t)bits(config[1], 0, 6),
-        .dilation = (uint8_t)bits(config[1], 28, 8),
-        .c0 = (uint8_t)((small ? 8 : 32) / (element ? element : 1)),
-        .element = (uint8_t)element,
-        .repeat = (uint8_t)bits(config[1], 56, 8),
-        .jump = (uint8_t)bits(config[1], 44, 7),
-    };
-}
-
-static void pack_vector(uint64_t config[AC_CONFIGS], uint32_t op, const ac_vector *v)
-{
-    config[0] = field(v->repeat, 56);
-    config[1] = v->lanes;
-    if (ac_is_vec2(op))
-        config[0] |= field(v->dst_block, 0) | field(v->a_block, 8) | field(v->b_block, 16) |
-                     field(v->dst_repeat, 24) | field(v->a_repeat, 32) | field(v->b_repeat, 40);
-    else
-        config[0] |= field(v->dst_block, 0) | field(v->dst_repeat, 32);
-    if (op >= AC_OP_VECS)
-        config[0] |= field(v->a_block, 16) | field(v->a_repeat, 40);
-}
-
-static ac_vector vector_of(const uint64_t config[AC_CONFIGS], uint32_t op)
-{
-    const uint64_t c = config[0];
-    ac_vector v = {.repeat = (uint8_t)bits(c, 56, 8), .lanes = (uint8_t)config[1]};
-    v.dst_block = (uint8_t)bits(c, 0, 8);
-    if (ac_is_vec2(op)) {
-        v.a_block = (uint8_t)bits(c, 8, 8);
-        v.b_block = (uint8_t)bits(c, 16, 8);
-        v.dst_repeat = (uint8_t)bits(c, 24, 8);
-        v.a_repeat = (uint8_t)bits(c, 32, 8);
-        v.b_repeat = (uint8_t)bits(c, 40, 8);
-        return v;
-    }
-    v.a_block = (uint8_t)bits(c, 16, 8);
-    v.dst_repeat = (uint8_t)bits(c, 32, 8);
-    v.a_repeat = (uint8_t)bits(c, 40, 8);
-    return v;
-}
-
-static void pack_operands(ac_form *f, const ac_instruction *i)
-{
-    const uint32_t op = i->opcode;
-    const ac_copy *c = &i->copy;
-    uint64_t *config = f->config;
-    if (ac_is_copy(op) || ac_is_drain(op))
-        config[0] = field(c->bursts, 4) | field(c->blocks, 16) | field(c->src_gap, 32) |
-                    field(c->dst_gap, 48);
-    else if (op == AC_OP_LOAD2D)
-        config[0] = field(i->fractals, 16) | field(1, 24);
-    else if (op == AC_OP_LOAD3D)
-        pack_load3d(config, &i->load3d);
-    else if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
-        config[0] = field(i->product.m, 0) | field(i->product.k, 12) | field(i->product.n, 24) |
-                    field(i->product.from_zero, 63);
-    else if (ac_is_vector(op))
-        pack_vector(config, op, &i->vector);
-    else if (op == AC_OP_MOVE) {
-        config[0] = field(i->move.count, 0) | field(i->move.dst_type, 32) |
-                    field(i->move.src_type, 40) | field(i->move.scale, 48);
-        config[1] = field(i->move.dst_step, 0) | field(i->move.src_step, 32);
-        config[2] = i->move.maximum;
-    } else if (op == AC_OP_FILL) {
-        config[0] = field(i->fill.count, 0) | field(i->fill.bytes, 32);
-        config[1] = field(i->fill.step, 0) | field(i->fill.value, 32);
-    }
-}
-
-static void pack_turned(ac_form *f, const ac_turned *dst, const ac_turned *a, uint8_t repeat,
-                        uint32_t to, uint32_t from)
-{
-    f->config[0] = field(dst->repeat, 0) | field(a->repeat, 16) | field(repeat, 56);
-    f->config[1] = field(dst->high, 0) | field(a->high, 1);
-    f->config[2] = field(to, 0) | field(from, 32);
 }
 
 uint16_t ac_flag_of(const ac_instruction *i)
@@ -138,49 +35,21 @@ ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from)
 {
     ac_form f = {.opcode = (uint8_t)i->opcode, .relu = i->relu};
     memset(f.space, AC_NO_SPACE, sizeof f.space);
+    ac_pack(f.config, i);
     if (ac_turns(i->opcode)) {
         f.space[0] = space_of(i->turn.to->at[0]);
         f.space[1] = space_of(i->turn.from->at[0]);
-        pack_turned(&f, i->turn.to, i->turn.from, i->turn.repeat, to, from);
+        f.config[0] |= i->turn.to->repeat | (uint64_t)i->turn.from->repeat << 16;
+        f.config[1] = i->turn.to->high | (uint64_t)i->turn.from->high << 1;
+        f.config[2] = to | (uint64_t)from << 32;
         return f;
     }
-    const uint32_t operands = ac_operands(i->opcode);
     const ac_address at[AC_OPERANDS] = {i->dst, i->a, i->b};
-    for (uint32_t k = 0; k < operands; k++)
+    for (uint32_t k = 0; k < ac_operations[i->opcode].operands; k++)
         f.space[k] = space_of(at[k]);
     f.value = i->opcode == AC_OP_DUP ? i->value : 0;
     f.scalar = ac_is_vecs(i->opcode) ? i->scalar : 0;
-    pack_operands(&f, i);
     return f;
-}
-
-static void unpack_operands(ac_instruction *i, const ac_form *f)
-{
-    const uint32_t op = f->opcode;
-    const uint64_t *config = f->config, c = config[0];
-    if (ac_is_copy(op) || ac_is_drain(op))
-        i->copy = (ac_copy){(uint16_t)bits(c, 4, 12), (uint16_t)bits(c, 16, 16),
-                            (uint16_t)bits(c, 32, 16), (uint16_t)bits(c, 48, 16)};
-    else if (op == AC_OP_LOAD2D)
-        i->fractals = (uint32_t)bits(c, 16, 8);
-    else if (op == AC_OP_LOAD3D)
-        i->load3d = load3d_of(config);
-    else if (ac_is_mmad(op) || op == AC_OP_BIAS_L0C)
-        i->product = (ac_product){(uint32_t)bits(c, 0, 12), (uint32_t)bits(c, 12, 12),
-                                  (uint32_t)bits(c, 24, 12), c >> 63};
-    else if (ac_is_vector(op))
-        i->vector = vector_of(config, op);
-    else if (op == AC_OP_MOVE)
-        i->move = (ac_move){.count = (uint32_t)c,
-                            .dst_step = (uint32_t)config[1],
-                            .src_step = (uint32_t)(config[1] >> 32),
-                            .dst_type = (mona_type)bits(c, 32, 8),
-                            .src_type = (mona_type)bits(c, 40, 8),
-                            .scale = (uint16_t)(c >> 48),
-                            .maximum = (uint32_t)config[2]};
-    else if (op == AC_OP_FILL)
-        i->fill = (ac_fill){(uint32_t)c, (uint32_t)bits(c, 32, 8), (uint32_t)config[1],
-                            (uint32_t)(config[1] >> 32)};
 }
 
 static ac_turned turned_of(const ac_pattern *pattern, ac_address at, uint8_t repeat, bool high)
@@ -202,10 +71,9 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
                         .dst = at[0],
                         .a = at[1],
                         .b = at[2]};
-    if (!ac_turns(f->opcode)) {
-        unpack_operands(&i, f);
+    ac_unpack(&i, config);
+    if (!ac_turns(f->opcode))
         return i;
-    }
     turned[0] = turned_of(&p->patterns[(uint32_t)config[2]], at[0], (uint8_t)config[0],
                           bits(config[1], 0, 1));
     turned[1] = turned_of(&p->patterns[config[2] >> 32], at[1], (uint8_t)bits(config[0], 16, 8),
@@ -213,7 +81,6 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
     i.dst = i.a = i.b = 0;
     i.turn.to = &turned[0];
     i.turn.from = &turned[1];
-    i.turn.repeat = (uint8_t)bits(config[0], 56, 8);
     return i;
 }
 

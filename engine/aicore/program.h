@@ -15,26 +15,13 @@
 
 #include "engine/aicore/aicore.h"
 
-enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_OPERANDS = 3, AC_CONFIGS = 3, AC_FORM_FLAGS = 10 };
+enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_FORM_FLAGS = 10 };
 
 /* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
  * dst, a and b; AC_NO_SPACE: there is no such operand. flags: what comes first, each of source pipe
- * 0, destination pipe 3, event 6, and opcode, counted from AC_OP_SET_FLAG, 8. config, by the bits
- * where fields begin:
- *   COPY, DRAIN      bursts 4, blocks 16, src_gap 32, dst_gap 48
- *   LOAD2D           fractals 16, source step of 1 fractal 24
- *   LOAD3D           [0] column 32; [1] stride 0, stride of rows 6, columns of a fractal's row 12,
- *                    rows of it 20, dilation 28, dilation of rows 36, jump 44, mode 52, repeat 56;
- *                    [2] columns 0, rows 16, bytes of an element 32, small channels 40
- *   MMAD, BIAS_L0C   m 0, k 12, n 24, from zero 63 (k of BIAS_L0C: rows of fractals less 1)
- *   VEC2             blocks of dst 0, a 8, b 16; repeats of dst 24, a 32, b 40; repeat 56
- *   DUP, VECS, VCONV blocks of dst 0, a 16; repeats of dst 32, a 40; repeat 56
- *   all vectors      [1] lanes
- *   TRANSPOSE        step of dst 0, of a 16, repeat 56; [1] upper halves of dst 0, of a 1;
- *                    [2] patterns of dst 0, of a 32
- *   MOVE             count 0, type of dst 32, of a 40, scale 48; [1] steps of dst 0, of a 32;
- *                    [2] maximum
- *   FILL             count 0, bytes 32; [1] step 0, value 32 */
+ * 0, destination pipe 3, event 6, and opcode, counted from AC_OP_SET_FLAG, 8. config: ac_pack();
+ * of transposes [0] steps of dst 0, of a 16, [1] upper halves of dst 0, of a 1, and [2] patterns of
+ * dst 0, of a 32. */
 typedef struct ac_form {
     uint8_t opcode, relu;
     uint8_t space[AC_OPERANDS];

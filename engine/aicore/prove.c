@@ -180,7 +180,7 @@ static bool spaces_ok(const ac_program *p, const ac_form *f)
 {
     for (uint32_t k = 0; k < AC_OPERANDS; k++)
         if (f->space[k] != AC_NO_SPACE &&
-            (f->space[k] >= AC_GM + p->header.buffers || k >= ac_operands((ac_opcode)f->opcode)))
+            (f->space[k] >= AC_GM + p->header.buffers || k >= ac_operations[f->opcode].operands))
             return false;
     return true;
 }

@@ -172,7 +172,7 @@ static void put_scalar(maker *m, const ac_form *f, const place *at)
 void words_put_instruction(maker *m, const ac_record *r)
 {
     const ac_form *f = &m->program->forms[r->form];
-    const uint32_t op = f->opcode, operands = ac_operands((ac_opcode)op);
+    const uint32_t op = f->opcode, operands = ac_operations[op].operands;
     const uint64_t *config = f->config;
     place at[AC_OPERANDS] = {{0}};
     for (uint32_t k = 0; k < operands; k++)

@@ -39,8 +39,8 @@ static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_fro
     m->report.cycles = max_f64(m->report.cycles, end);
     if (m->config.observe)
         m->config.observe(m->config.observer, &(ac_model_event){m->config.core, m->pipe, m->kernel,
-                                                                ac_opcode_names[m->opcode], start,
-                                                                end, m->index, flag_from});
+                                                                ac_operations[m->opcode].name,
+                                                                start, end, m->index, flag_from});
     return end;
 }
 
@@ -103,19 +103,6 @@ void ac_model_launch(ac_core *core, size_t resident_bytes)
 }
 
 /* ---- instructions --------------------------------------------------------------------------- */
-
-static ac_pipe pipe_of(ac_opcode opcode)
-{
-    static const uint8_t paths[AC_PATH_COUNT] = {
-        [AC_GM_L1] = AC_PIPE_MTE2, [AC_GM_UB] = AC_PIPE_MTE2, [AC_L1_UB] = AC_PIPE_MTE1,
-        [AC_UB_L1] = AC_PIPE_MTE3, [AC_UB_GM] = AC_PIPE_MTE3,
-    };
-    return ac_is_copy(opcode)    ? (ac_pipe)paths[opcode - AC_OP_COPY]
-           : opcode < AC_OP_MMAD ? AC_PIPE_MTE1
-           : ac_is_mmad(opcode)  ? AC_PIPE_M
-           : opcode < AC_OP_MOVE ? AC_PIPE_V
-                                 : AC_PIPE_S;
-}
 
 /* UB has 16 banks of blocks. In one repeat the blocks of one operand fall into 16 / gcd(step, 16)
  * of them, and blocks in the same bank take a cycle each. */
@@ -268,7 +255,7 @@ void ac_model_take(ac_core *core, const ac_instruction *i)
         barrier(m, i);
         return;
     }
-    begin(m, i->opcode, pipe_of(i->opcode));
+    begin(m, i->opcode, ac_operations[i->opcode].pipe);
     if (i->opcode != AC_OP_WORK)
         ac_model_issue(m, m->config.costs->operands);
     ac_check(m, core->target, i);

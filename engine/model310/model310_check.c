@@ -14,7 +14,7 @@ static void find(ac_model *m, ac_finding finding)
         return;
     m->reported = true;
     finding.kernel = m->kernel;
-    finding.instruction = ac_opcode_names[m->opcode];
+    finding.instruction = ac_operations[m->opcode].name;
     finding.index = m->index;
     if (m->report.finding_count < AC_MODEL_FINDINGS)
         m->report.findings[m->report.finding_count] = finding;
@@ -33,7 +33,7 @@ void ac_find_pair(ac_model *m, ac_finding_kind kind, const char *operand, int64_
     find(m, (ac_finding){.kind = kind,
                          .operand = operand,
                          .found = found,
-                         .other = ac_opcode_names[other],
+                         .other = ac_operations[other].name,
                          .other_index = other_index});
 }
 

@@ -23,7 +23,7 @@ typedef struct launch {
 static void execute_wrongly(ac_core *core, const ac_instruction *i)
 {
     ac_execute(core, i);
-    if (!strcmp(ac_opcode_names[i->opcode], fake_knob_text("wrong", "")))
+    if (!strcmp(ac_operations[i->opcode].name, fake_knob_text("wrong", "")))
         core->memory[ac_space_of(i->dst)].bytes[ac_offset_of(i->dst)] ^= 1;
 }
 

@@ -58,12 +58,6 @@ void cce_flag(int opcode, int src, int dst, int event)
                            .flag = {(ac_pipe)src, (ac_pipe)dst, (ac_event)event}});
 }
 
-static ac_copy copy_of(uint64_t config)
-{
-    return (ac_copy){(uint16_t)field(config, 4, 12), (uint16_t)field(config, 16, 16),
-                     (uint16_t)field(config, 32, 16), (uint16_t)field(config, 48, 16)};
-}
-
 /* Lanes that the mask lets a vector instruction write: only the first ones, all in a row. */
 static uint8_t lanes_of_mask(void)
 {
@@ -78,70 +72,46 @@ static uint8_t lanes_of_mask(void)
     return lanes;
 }
 
-static ac_vector vector_of(uint32_t op, uint64_t config)
+/* Fills in what the registers' words say. Those that no instruction of programs packs are a
+ * fault. */
+static void decode(ac_instruction *i, const uint64_t config[AC_CONFIGS])
 {
-    ac_vector v = {.repeat = (uint8_t)field(config, 56, 8), .lanes = lanes_of_mask()};
-    v.dst_block = (uint8_t)field(config, 0, 8);
-    if (ac_is_vec2(op)) {
-        v.a_block = (uint8_t)field(config, 8, 8);
-        v.b_block = (uint8_t)field(config, 16, 8);
-        v.dst_repeat = (uint8_t)field(config, 24, 8);
-        v.a_repeat = (uint8_t)field(config, 32, 8);
-        v.b_repeat = (uint8_t)field(config, 40, 8);
-    } else {
-        v.a_block = op == AC_OP_DUP ? 0 : (uint8_t)field(config, 16, 8);
-        v.dst_repeat = (uint8_t)field(config, 32, 8);
-        v.a_repeat = op == AC_OP_DUP ? 0 : (uint8_t)field(config, 40, 8);
-    }
-    return v;
+    uint64_t packed[AC_CONFIGS];
+    ac_unpack(i, config);
+    ac_pack(packed, i);
+    if (memcmp(packed, config, sizeof packed))
+        fail(ac_operations[i->opcode].name);
 }
 
-static void place_copy(ac_instruction *i, uint64_t dst, uint64_t a)
+/* An operand's address where its pointer leads. */
+static ac_address placed(uint32_t op, uint32_t k, uint64_t at)
 {
-    const uint32_t path = i->opcode - AC_OP_COPY;
-    i->dst = path == AC_UB_GM ? on_device(dst)
-                              : ac_at(path == AC_GM_L1 || path == AC_UB_L1 ? AC_L1 : AC_UB, dst);
-    i->a = path <= AC_GM_UB ? on_device(a) : ac_at(path == AC_L1_UB ? AC_L1 : AC_UB, a);
+    const uint32_t spaces = ac_operations[op].spaces[k];
+    uint32_t space = 0;
+    while (spaces && !(spaces >> space & 1))
+        space++;
+    return space == AC_GM ? on_device(at) : ac_at((ac_space)space, at);
 }
 
-static void place_drain(ac_instruction *i, uint64_t dst, uint64_t a, uint32_t mode)
+static void place_drain(ac_instruction *i, uint32_t mode)
 {
     const uint64_t scale = now->registers[CCE_DEQSCALE];
     const bool scaled = i->opcode == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ;
     if (scaled ? mode != 7 : mode != 1 && mode != 2)
         fail("ConvRelu_t");
-    i->dst = ac_at(AC_UB, dst);
-    i->a = ac_at(AC_L0C, a);
     i->b = scaled ? ac_at(AC_UB, field(scale, 0, 15) * AC_BLOCK) : AC_NOWHERE;
     i->relu = scaled ? field(scale, 15, 1) : mode == 2;
 }
 
-static void place_cube(ac_instruction *i, uint64_t dst, uint64_t a, uint64_t b, uint64_t config)
+/* Fractals of a burst take a vector each. */
+static ac_product filled_by(uint64_t config)
 {
-    if (i->opcode == AC_OP_LOAD2D) {
-        if (field(config, 0, 16) || field(config, 24, 16) != 1)
-            fail("fractals");
-        i->dst = ac_at(AC_L0B, dst);
-        i->a = ac_at(AC_L1, a);
-        i->fractals = (uint32_t)field(config, 16, 8);
-        return;
-    }
-    i->dst = ac_at(AC_L0C, dst);
-    if (i->opcode == AC_OP_BIAS_L0C) {
-        /* Fractals of a burst take a vector each. */
-        const uint32_t filled = (uint32_t)field(config, 8, 8);
-        if (!filled || field(config, 16, 8) || config >> 32)
-            fail("bursts");
-        i->a = ac_at(AC_UB, a);
-        i->product = (ac_product){.m = ((uint32_t)field(config, 24, 8) + filled) * AC_FRACTAL,
-                                  .k = filled - 1,
-                                  .n = (uint32_t)field(config, 0, 8) * AC_FRACTAL};
-        return;
-    }
-    i->a = ac_at(AC_L0A, a);
-    i->b = ac_at(AC_L0B, b);
-    i->product = (ac_product){(uint32_t)field(config, 0, 12), (uint32_t)field(config, 12, 12),
-                              (uint32_t)field(config, 24, 12), config >> 63};
+    const uint32_t filled = (uint32_t)field(config, 8, 8);
+    if (!filled || field(config, 16, 8) || config >> 32)
+        fail("bursts");
+    return (ac_product){.m = ((uint32_t)field(config, 24, 8) + filled) * AC_FRACTAL,
+                        .k = filled - 1,
+                        .n = (uint32_t)field(config, 0, 8) * AC_FRACTAL};
 }
 
 /* ---- other readings (machine.h) ------------------------------------------------------------- */
@@ -197,22 +167,18 @@ static void take_as_read(const ac_instruction *i)
 void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config, uint32_t value)
 {
     ac_instruction i = {.opcode = (ac_opcode)opcode,
-                        .dst = ac_at(AC_UB, dst),
-                        .a = ac_at(AC_UB, a),
-                        .b = ac_at(AC_UB, b)};
+                        .dst = placed(opcode, 0, dst),
+                        .a = placed(opcode, 1, a),
+                        .b = placed(opcode, 2, b)};
     const uint32_t op = i.opcode;
-    if (ac_is_copy(op) || ac_is_drain(op))
-        i.copy = copy_of(config);
-    if (ac_is_copy(op))
-        place_copy(&i, dst, a);
-    else if (ac_is_drain(op))
-        place_drain(&i, dst, a, value);
-    else if (op < AC_OP_DUP)
-        place_cube(&i, dst, a, b, config);
+    if (op == AC_OP_BIAS_L0C)
+        i.product = filled_by(config);
     else
-        i.vector = vector_of(op, config);
+        decode(&i, (const uint64_t[]){config, ac_is_vector(op) ? lanes_of_mask() : 0, 0});
+    if (ac_is_drain(op))
+        place_drain(&i, value);
     i.value = (uint16_t)value;
-    if (op == AC_OP_VECS + AC_VADDS_F32 || op == AC_OP_VECS + AC_VMULS_F32)
+    if (ac_is_vecs(op) && ac_operations[op].width[0] == sizeof value)
         memcpy(&i.scalar, &value, sizeof i.scalar);
     else if (ac_is_vecs(op))
         i.scalar = ac_f32_from_f16((uint16_t)value);
@@ -227,32 +193,19 @@ static uint16_t columns_of(uint64_t matrix, uint64_t row, uint64_t column)
     return (uint16_t)(all < INT16_MAX ? all : INT16_MAX);
 }
 
-/* Along output pixels, windows of one row that do not leave it; along K, a filter as high as the
- * picture, all of whose positions are taken. */
 void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t element, bool small)
 {
     const uint64_t matrix = now->registers[CCE_FMATRIX];
     const bool misread =
         small && now->readings & CCE_SMALL_BY_CONTROL && !(now->registers[CCE_CONTROL] >> 63);
-    const uint32_t c0 = (uint32_t)((small ? 8 : 32) / element);
-    const uint64_t rows = field(matrix, 16, 48), taps = field(xt, 12, 8);
-    const bool along_k = !field(xt, 52, 1), one = !field(xm, 0, 32) && !field(xm, 48, 16);
-    if (!one || field(xt, 20, 8) != rows || field(xt, 6, 6) != 1 || field(xt, 36, 8) != 1 ||
-        (along_k ? field(xt, 56, 8) != taps * rows : rows != 1 || taps != 32 / (c0 * element)))
-        fail("load3d");
-    take(&(ac_instruction){.opcode = AC_OP_LOAD3D,
-                           .dst = ac_at(AC_L0A, dst),
-                           .a = ac_at(AC_L1, misread ? src ^ AC_BLOCK : src),
-                           .load3d = {.column = (uint16_t)field(xm, 32, 16),
-                                      .columns = along_k ? (uint16_t)field(matrix, 0, 16)
-                                                         : columns_of(matrix, src, c0 * element),
-                                      .rows = (uint8_t)(along_k ? rows : 0),
-                                      .stride = (uint8_t)field(xt, 0, 6),
-                                      .dilation = (uint8_t)field(xt, 28, 8),
-                                      .c0 = (uint8_t)c0,
-                                      .element = (uint8_t)element,
-                                      .repeat = (uint8_t)field(xt, 56, 8),
-                                      .jump = (uint8_t)field(xt, 44, 7)}});
+    ac_instruction i = {.opcode = AC_OP_LOAD3D,
+                        .dst = ac_at(AC_L0A, dst),
+                        .a = ac_at(AC_L1, misread ? src ^ AC_BLOCK : src)};
+    decode(&i,
+           (const uint64_t[]){xm, xt, matrix | (uint64_t)element << 32 | (uint64_t)small << 40});
+    if (!i.load3d.rows)
+        i.load3d.columns = columns_of(matrix, src, (uint64_t)i.load3d.c0 * element);
+    take(&i);
 }
 
 void cce_transpose(int dst, int src, uint64_t config, size_t element, bool dst_high, bool src_high)

@@ -174,7 +174,7 @@ void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
     segment *segment = &r->segments[r->segment_count - 1];
     const ac_segment *s = &segment->places;
     token t = {.form = form_of(r, i, &segment->flags[core])};
-    for (uint32_t k = 0; k < ac_operands(i->opcode); k++) {
+    for (uint32_t k = 0; k < ac_operations[i->opcode].operands; k++) {
         if (at[k] == AC_NOWHERE)
             continue;
         if (ac_offset_of(at[k]) > UINT32_MAX)

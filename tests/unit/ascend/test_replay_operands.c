@@ -39,7 +39,7 @@ static ac_address moved_by(ac_address at, uint32_t bytes)
 static ac_instruction in_turn(const body *b, uint32_t k, uint32_t turn)
 {
     ac_instruction i = b->i[k];
-    const uint32_t operands = ac_operands(i.opcode);
+    const uint32_t operands = ac_operations[i.opcode].operands;
     if (ac_turns(i.opcode))
         return i;
     i.dst = moved_by(i.dst, turn * b->step[k][0]);
@@ -149,7 +149,7 @@ static void every_instruction_does_what_the_reference_does(void **state)
         for (int round = 0; round < 3; round++) {
             for (uint32_t k = 0; k < BODY; k++)
                 draw(&b, k, (ac_opcode)op);
-            check(&b, BODY, 1, ac_opcode_names[op]);
+            check(&b, BODY, 1, ac_operations[op].name);
         }
 }
 

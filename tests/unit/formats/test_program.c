@@ -42,7 +42,7 @@ static void add(trace *t, uint32_t core, const ac_instruction *i)
     uint64_t h = t->hash[core];
     for (size_t k = 0; k < sizeof f; k++)
         h = mixed(h, bytes[k]);
-    for (uint32_t k = 0; k < ac_operands(i->opcode) && !turns; k++)
+    for (uint32_t k = 0; k < ac_operations[i->opcode].operands && !turns; k++)
         h = mixed(h, at[k]);
     for (uint32_t k = 0; k < AC_FRACTAL && turns; k++)
         h = mixed(mixed(h, i->turn.to->at[k]), i->turn.from->at[k]);
