@@ -631,6 +631,11 @@ fuzz-coverage: deps
 # TIER: short or full (tests/tiers).
 PROGRAMS := $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)) $(BUILD)/tests/checkops $(BUILD)/tests/published \
     $(if $(filter x86_64,$(ARCH)),$(BUILD)/tests/checkops_tiles)
+# What libraries leak (tests/leaks.txt).
+ifneq ($(filter-out thread memory,$(SANITIZE)),)
+$(BUILD)/mona $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)): $(BUILD)/tests/leaks.o
+$(BUILD)/tests/leaks.o: tests/leaks.txt
+endif
 # Where TESTS names some, only the programs among them are linked.
 NAMED := $(filter-out -%,$(TESTS))
 CHOSEN := $(if $(NAMED),$(foreach p,$(PROGRAMS),$(if $(strip $(foreach n,$(NAMED),$(findstring $n,$(notdir $p)))),$p)),$(PROGRAMS))

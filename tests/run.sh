@@ -32,8 +32,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 # What make check was told on its command line, such as CC=, is not for every make that a test runs: some compile for a board.
 unset MAKEFLAGS MFLAGS
 export ASAN_OPTIONS=${ASAN_OPTIONS:-abort_on_error=0:detect_leaks=1:strict_string_checks=1}
-# x265 never frees one of its tables.
-export LSAN_OPTIONS=${LSAN_OPTIONS:-suppressions=$PWD/tests/leaks.txt:print_suppressions=0}
+export LSAN_OPTIONS=${LSAN_OPTIONS:-print_suppressions=0} # of tests/leaks.txt
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
 # Uses the system's python3, since version managers put a wrapper before it that is many times slower to start.
