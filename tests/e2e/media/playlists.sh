@@ -45,11 +45,22 @@ done
 
 ffmpeg -v error -i "$tmp/a.y4m" -frames:v 1 "$up/q.png" -vf negate -frames:v 1 "$up/p1.png"
 "$mona" enhance -y --quiet "$up/q.png" -o "$tmp/q.png"
-for as in 'p*.png' 'p%d.png'; do
+compared() { "$mona" compare "$1" "$2" 2> /dev/null | grep -c '^all  *inf'; }
+for as in 'p*.png' 'p%d.png' 'p%03d.png' 'p%d.mp4' 'p*.ts' 'p%d.m3u8'; do
     cp "$up/q.png" "$up/$as"
-    "$mona" enhance -y --quiet "$up/$as" -o "$tmp/p.png"
-    succeeds "a picture named $as is itself" cmp "$tmp/q.png" "$tmp/p.png"
+    rm -rf "$tmp/batch" && mkdir "$tmp/batch"
+    "$mona" enhance -y --quiet "$up/$as" -o "$tmp/batch/named.png"
+    "$mona" enhance -y --quiet - -o "$tmp/batch/standard.png" < "$up/$as"
+    cat "$up/$as" | "$mona" enhance -y --quiet - -o "$tmp/batch/pipe.png"
+    "$mona" enhance -y --quiet --allow playlist "$up/$as" -o "$tmp/batch/allowed.png"
+    "$mona" enhance -y --quiet "$up/$as" --out-dir "$tmp/batch/all"
+    same "a picture named $as is itself, in five ways" \
+        "$(for made in "$tmp"/batch/*.png "$tmp"/batch/all/p*; do cmp -s "$tmp/q.png" "$made" && echo same; done | wc -l)" 5
+    same "compared, and planned" "$(compared "$up/$as" "$up/q.png") $("$mona" enhance --dry-run "$up/$as" -o "$tmp/x.png" 2> "$tmp/log" | grep -c '64x48 rgb24')" "1 1"
+    fails "live, $as" "works only on videos" "$mona" enhance -y --live "$up/$as" -o "$tmp/x.png"
+    rm "$up/$as"
 done
+same "the other is another" "$(compared "$up/p1.png" "$up/q.png")" 0
 
 # One track of several that name each other.
 ffmpeg -v error -f lavfi -i testsrc2=s=256x120:r=25 -frames:v 2 -c:v dnxhd -profile:v dnxhr_lb -pix_fmt yuv422p -f mxf_opatom "$up/track"
@@ -67,6 +78,11 @@ for as in holiday.mp4 holiday.ts holiday.jpg holiday.m3u8 'holiday%d.mp4' 'holid
 done
 counted "a track of MXF, live" "$mona" enhance -y --quiet --stages sr --live "$up/track"
 counted "a track of MXF, from standard input" "$mona" enhance -y --quiet --stages sr - < "$up/track"
+cat "$up/track" | counted "a track of MXF, from a pipe" "$mona" enhance -y --quiet --stages sr -
+rm -rf "$tmp/batch"
+"$mona" enhance -y --quiet --stages sr "$up/track" --out-dir "$tmp/batch"
+same "a track of MXF in a batch, compared, and planned" "$? $(find "$tmp/batch" -name 'track*' | wc -l) $(compared "$up/track" "$up/track") \
+$("$mona" enhance --dry-run "$up/track" -o "$tmp/x.mkv" 2> "$tmp/log" | grep -c 'track: 256x120')" "0 1 1 1"
 
 # ---- asked for ------------------------------------------------------------------------------------
 asked() { "$mona" enhance -y --quiet --stages sr --allow playlist "$@" -o "$tmp/out.mkv"; }
