@@ -31,25 +31,6 @@ static inline bool all_finite(const uint8_t *floats, uint32_t count)
     return true;
 }
 
-/* Where a program finds a row of a tensor: what ac_row is to row kernels. */
-typedef struct mona_row_at {
-    ac_address at; /* pixel 0 */
-    size_t block_stride;
-    uint32_t c0;
-    mona_type type;
-} mona_row_at;
-
-static inline mona_row_at mona_place_row(const ac_core *core, ac_row row, bool writes)
-{
-    return (mona_row_at){ac_address_of(core, row.data, writes), row.block_stride, row.c0, row.type};
-}
-
-/* Channel c of the row's first pixel. */
-static inline ac_address mona_channel_at(const mona_row_at *row, uint32_t c)
-{
-    return row->at + c / row->c0 * row->block_stride + c % row->c0 * mona_type_size(row->type);
-}
-
 /* mona_op_run.rows and columns of an operator that reads exactly the pixel it writes. */
 static inline mona_span same_span(const mona_bound_op *bound, uint32_t i, mona_span out)
 {
@@ -96,6 +77,60 @@ static inline ac_row input_row(const mona_row_call *call, uint32_t i)
 {
     return input_row_from(call, i, call->x_begin);
 }
+
+/* ---- programs -------------------------------------------------------------------------------- */
+
+/* Where a program finds a row of a tensor: what ac_row is to row kernels. */
+typedef struct mona_row_at {
+    ac_address at; /* pixel 0 */
+    size_t block_stride;
+    uint32_t c0;
+    mona_type type;
+} mona_row_at;
+
+static inline mona_row_at mona_input_at(const mona_row_call *call, uint32_t i)
+{
+    const ac_row r = input_row(call, i);
+    return (mona_row_at){ac_address_of(call->core, r.data, false), r.block_stride, r.c0, r.type};
+}
+
+static inline mona_row_at mona_output_at(const mona_row_call *call)
+{
+    const ac_row r = output_row(call);
+    return (mona_row_at){ac_address_of(call->core, r.data, true), r.block_stride, r.c0, r.type};
+}
+
+/* Row k of the window of input i, from column x of the first channel block on. */
+static inline ac_address mona_window_at(const mona_row_call *call, uint32_t i, size_t k, int64_t x)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_rows *in = &call->input[i];
+    return ac_address_of(call->core, in->rows[k], false) +
+           (uint64_t)(x - in->x_begin) * b->input_c0[i] * mona_type_size(b->input[i].type);
+}
+
+/* Channel c, row y and `bytes` bytes before the sample of planes that the call reads or writes. */
+static inline ac_address mona_plane_at(const mona_row_call *call, uint32_t i, int64_t c, int64_t y,
+                                       int64_t bytes)
+{
+    const mona_buffer *p = &call->planes[i];
+    return ac_address_of(call->core, p->data, !call->bound->run->reads_planes) +
+           (uint64_t)(c * p->channel_stride + y * p->row_stride + bytes);
+}
+
+static inline ac_address mona_constant_at(const ac_core *core, const void *constant)
+{
+    const uint8_t *at = constant;
+    return ac_at(AC_CONSTANTS, (uint64_t)(at - core->memory[AC_CONSTANTS].bytes));
+}
+
+/* Channel c of the row's first pixel. */
+static inline ac_address mona_channel_at(const mona_row_at *row, uint32_t c)
+{
+    return row->at + c / row->c0 * row->block_stride + c % row->c0 * mona_type_size(row->type);
+}
+
+/* ---- epilogues ------------------------------------------------------------------------------- */
 
 /* The epilogue of an operator with `channels` output channels.
  *   check  whether parameters and data are in range; checks the residual only if the operator has

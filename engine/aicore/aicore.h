@@ -308,11 +308,6 @@ void ac_execute(ac_core *core, const ac_instruction *instruction);
  * that reaches furthest; to be written: of those that may be. AC_NOWHERE: none does. */
 ac_address ac_address_of(const ac_core *core, const void *bytes, bool writes);
 
-static inline ac_address ac_read_at(const ac_core *core, const void *bytes)
-{
-    return ac_address_of(core, bytes, false);
-}
-
 /* ---- emitting ------------------------------------------------------------------------------- */
 
 static inline void ac_emit(ac_core *core, ac_instruction i)

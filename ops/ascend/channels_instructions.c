@@ -16,8 +16,8 @@ enum { MAX_BURSTS = 4095 };
 /* Moves a part channel by channel. Channels that fill up the last block become zeros. */
 static void move_channels(const mona_row_call *call, const mona_channels *p)
 {
-    const mona_row_at in = mona_place_row(call->core, input_row(call, p->input), false);
-    const mona_row_at out = mona_place_row(call->core, output_row(call), true);
+    const mona_row_at in = mona_input_at(call, p->input);
+    const mona_row_at out = mona_output_at(call);
     const uint32_t element = (uint32_t)mona_type_size(out.type);
     const ac_move m = {.count = (uint32_t)(call->x_end - call->x_begin),
                        .dst_step = out.c0 * element,
@@ -100,15 +100,13 @@ static uint32_t rows_in_step(const mona_row_call *calls, uint32_t count, uint32_
                              uint32_t blocks)
 {
     uint32_t rows = 1;
-    const mona_row_at in = mona_place_row(calls->core, input_row(calls, input), false);
-    const mona_row_at out = mona_place_row(calls->core, output_row(calls), true);
+    const mona_row_at in = mona_input_at(calls, input);
+    const mona_row_at out = mona_output_at(calls);
     for (; rows < count; rows++) {
         const mona_row_call *next = &calls[rows];
         const size_t before = (size_t)rows * blocks;
-        if (mona_place_row(next->core, input_row(next, input), false).at !=
-                in.at + before * in.block_stride ||
-            mona_place_row(next->core, output_row(next), true).at !=
-                out.at + before * out.block_stride)
+        if (mona_input_at(next, input).at != in.at + before * in.block_stride ||
+            mona_output_at(next).at != out.at + before * out.block_stride)
             break;
     }
     return rows;
@@ -123,8 +121,8 @@ static uint32_t rows_apart(const mona_row_call *calls, uint32_t most, uint32_t i
     uint32_t rows = 0;
     for (; rows < most; rows++) {
         const mona_row_call *c = &calls[rows];
-        from[rows] = mona_place_row(c->core, input_row(c, input), false).at;
-        to[rows] = mona_place_row(c->core, output_row(c), true).at;
+        from[rows] = mona_input_at(c, input).at;
+        to[rows] = mona_output_at(c).at;
         if (rows > 1 && (from[rows] - from[rows - 1] != from[1] - from[0] ||
                          to[rows] - to[rows - 1] != to[1] - to[0]))
             break;
@@ -156,8 +154,8 @@ static uint32_t copy_maps(program *p, const mona_row_call *calls, uint32_t count
 static uint32_t copy_blocks(program *p, const mona_row_call *call, uint32_t count,
                             const mona_channels *t)
 {
-    const mona_row_at in = mona_place_row(call->core, input_row(call, t->input), false);
-    const mona_row_at out = mona_place_row(call->core, output_row(call), true);
+    const mona_row_at in = mona_input_at(call, t->input);
+    const mona_row_at out = mona_output_at(call);
     const uint32_t column = out.c0 * (uint32_t)mona_type_size(out.type) / AC_BLOCK;
     const uint32_t row = (uint32_t)(call->x_end - call->x_begin) * column;
     const uint32_t blocks = (t->count + out.c0 - 1) / out.c0;
@@ -209,7 +207,7 @@ static bool reads_maps(const mona_row_call *call)
 {
     bool maps = false;
     for (uint32_t i = 0; i < call->bound->op->input_count; i++)
-        maps |= ac_space_of(mona_place_row(call->core, input_row(call, i), false).at) >= AC_GM;
+        maps |= ac_space_of(mona_input_at(call, i).at) >= AC_GM;
     return maps;
 }
 

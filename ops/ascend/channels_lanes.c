@@ -68,10 +68,10 @@ static program program_of(const mona_row_call *call, uint32_t parts)
 /* Copies begin at blocks of 32 bytes. */
 bool mona_channels_lie_at_blocks(const mona_row_call *call, uint32_t parts)
 {
-    ac_address at = mona_place_row(call->core, output_row(call), true).at;
+    ac_address at = mona_output_at(call).at;
     for (uint32_t i = 0; i < call->bound->op->input_count; i++)
         if (parts >> i & 1)
-            at |= mona_place_row(call->core, input_row(call, i), false).at;
+            at |= mona_input_at(call, i).at;
     return at % AC_BLOCK == 0;
 }
 
@@ -85,12 +85,12 @@ static void add_block(program *p, const mona_piece *k, const mona_channels *t, u
     const uint32_t c0 = p->bound->input_c0[t->input];
     const size_t column = (size_t)c0 * p->element, skip = (size_t)(k->x - k->calls->x_begin);
     const ac_copy c = {.bursts = 1, .blocks = (uint16_t)ceil_div_u32(k->count * column, AC_BLOCK)};
-    const mona_row_at at = mona_place_row(p->core, input_row(k->calls, t->input), false);
+    const mona_row_at at = mona_input_at(k->calls, t->input);
     const uint32_t reader = ac_space_of(at.at) >= AC_GM, e = p->in_slot[reader];
     p->in_slot[reader] ^= 1;
     ac_emit_wait_flag(p->core, AC_PIPE_V, pipe_of(reader), e);
     for (uint32_t row = 0; row < k->rows; row++) {
-        const mona_row_at in = mona_place_row(p->core, input_row(&k->calls[row], t->input), false);
+        const mona_row_at in = mona_input_at(&k->calls[row], t->input);
         ac_emit_copy(p->core, reader ? AC_GM_UB : AC_L1_UB,
                      p->in[reader][e] + row * k->pitch * column,
                      in.at + block * in.block_stride + skip * column, c);
@@ -130,7 +130,7 @@ static void make_block(program *p, const mona_piece *k, uint32_t first)
     mona_lanes_to_block(&p->lanes, 0, min_u32(c0, p->bound->output.channels - first), c0,
                         p->out[e]);
     for (uint32_t row = 0; row < k->rows; row++) {
-        const mona_row_at out = mona_place_row(p->core, output_row(&k->calls[row]), true);
+        const mona_row_at out = mona_output_at(&k->calls[row]);
         mona_store_rows(
             p->core, (mona_steps){out.at + first / c0 * out.block_stride + skip * column, 0},
             (mona_steps){p->out[e] + row * k->pitch * column, 0}, 1, (uint32_t)(k->count * column));

@@ -171,7 +171,7 @@ void mona_columns_narrow(const mona_columns *p)
 void mona_columns_store(const mona_columns *p, const mona_row_call *call, uint32_t row,
                         uint32_t block)
 {
-    const mona_row_at o = mona_place_row(p->core, output_row(call), true);
+    const mona_row_at o = mona_output_at(call);
     const uint32_t column = p->out_c0 * out_size(p), bytes = p->outputs * column;
     const ac_address to = o.at + block * o.block_stride + (uint64_t)(p->x - call->x_begin) * column;
     const ac_address from = p->out + (size_t)row * p->out_blocks * p->out_columns * column;

@@ -81,7 +81,7 @@ static void fill_blocks(const program *p, const tile *t)
 static void load_lanes(const program *p, ac_address to, const void *from, size_t first,
                        uint32_t size, uint32_t parts)
 {
-    copy_blocks(p, AC_L1_UB, to, ac_read_at(p->core, from) + first * size,
+    copy_blocks(p, AC_L1_UB, to, mona_constant_at(p->core, from) + first * size,
                 parts * p->k->width * LANES * size / AC_BLOCK);
 }
 
@@ -95,7 +95,7 @@ static void load_biases(const program *p, size_t first, uint32_t parts)
                        .dst_gap = (uint16_t)((copies - 1) * BLOCKS)};
     for (uint32_t i = 0; i < copies; i++)
         ac_emit_copy(p->core, AC_L1_UB, p->ub.bias + (size_t)i * BLOCKS * AC_BLOCK,
-                     ac_read_at(p->core, p->k->bias) + first * sizeof(uint32_t), c);
+                     mona_constant_at(p->core, p->k->bias) + first * sizeof(uint32_t), c);
 }
 
 /* V has waited for all that used UB before: for the operator before, or the tiles of the batch

@@ -237,7 +237,8 @@ static size_t weight_bytes(const program *p, uint32_t first, uint32_t end)
 static void load_more(program *p)
 {
     enum { PIECE = 64 << 10 };
-    const ac_address from = p->loading ? p->weights + p->loading : ac_read_at(p->core, p->k->bias);
+    const ac_address from =
+        p->loading ? p->weights + p->loading : mona_constant_at(p->core, p->k->bias);
     if (p->loading == p->all_weights)
         return;
     p->loading = p->all_weights - p->loading < 2 * PIECE ? p->all_weights : p->loading + PIECE;
@@ -424,8 +425,8 @@ static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *so
 {
     const mona_conv_packing *k = c->packing;
     program p = {.core = core,
-                 .weights = ac_read_at(core, k->weights),
-                 .ones = ac_read_at(core, k->ones),
+                 .weights = mona_constant_at(core, k->weights),
+                 .ones = mona_constant_at(core, k->ones),
                  .rows = rows,
                  .row_count = count,
                  .row = rows,
@@ -473,13 +474,12 @@ static ac_address *place_runs(ac_address *runs, const mona_row_call *call)
     const mona_conv_layout k = mona_conv_layout_of(b);
     const mona_rows *in = &call->input[0];
     const size_t column_bytes = k.c0 * mona_type_size(b->input[0].type);
-    const size_t column = (size_t)(call->x_begin * c->stride_w - c->pad_left - in->x_begin);
+    const int64_t x = call->x_begin * c->stride_w - c->pad_left;
     for (uint32_t c1 = 0; c1 < k.c1; c1++)
         for (uint32_t ky = 0; ky < c->kernel_h; ky++) {
-            const ac_address row = ac_read_at(call->core, in->rows[ky * c->dilation_h]);
+            const ac_address row = mona_window_at(call, 0, ky * c->dilation_h, x);
             for (uint32_t kx = 0; kx < c->kernel_w; kx += k.taps)
-                *runs++ = row + c1 * in->block_stride +
-                          (column + (size_t)kx * c->dilation_w) * column_bytes;
+                *runs++ = row + c1 * in->block_stride + (size_t)kx * c->dilation_w * column_bytes;
         }
     return runs;
 }
@@ -507,14 +507,11 @@ static planes_at place_planes(ac_address *rows, const mona_row_call *call)
 {
     const mona_bound_op *b = call->store;
     const mona_file_store *s = &b->op->store;
-    const mona_buffer *planes = call->planes;
     const int64_t x = call->x_begin * (int64_t)(s->block * mona_type_size(b->output.type));
-    const ac_address first = ac_address_of(call->core, planes->data, true);
     for (uint32_t i = 0; i < b->output.channels * s->block; i++)
-        rows[i] = first + (uint64_t)(i / s->block * (int64_t)planes->channel_stride +
-                                     (call->y * s->block + i % s->block) * planes->row_stride + x);
+        rows[i] = mona_plane_at(call, 0, i / s->block, call->y * s->block + i % s->block, x);
     return (planes_at){rows,     s->block,   b->output.type,
-                       s->scale, s->maximum, planes->row_stride % AC_BLOCK == 0};
+                       s->scale, s->maximum, call->planes->row_stride % AC_BLOCK == 0};
 }
 
 void mona_conv_program(const mona_row_call *calls, uint32_t count)
@@ -533,12 +530,12 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
                                .output = {.c0 = b->output_c0, .type = b->output.type}};
         scratch = place_runs(scratch, call);
         if (conv->epilogue.add)
-            r->residual = mona_place_row(call->core, input_row(call, 1), false);
+            r->residual = mona_input_at(call, 1);
         if (call->store) {
             planes[i] = place_planes(scratch, call);
             r->planes = &planes[i];
         } else {
-            r->output = mona_place_row(call->core, output_row(call), true);
+            r->output = mona_output_at(call);
         }
     }
     const mona_conv_source source = source_of(calls);

@@ -96,10 +96,10 @@ static void bring(const program *p, uint32_t block)
     const int64_t end = ceil_div(p->calls->x_end, p->factor), left = end - p->x;
     const size_t column = (size_t)p->in_c0 * p->element;
     const size_t bytes = (size_t)(left < pixels(p) ? left : pixels(p)) * column;
-    const ac_address from = ac_read_at(p->core, in->rows[0]) + block * in->block_stride;
+    const ac_address from = mona_window_at(p->calls, 0, 0, p->x) + block * in->block_stride;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     ac_emit_copy(
-        p->core, AC_L1_UB, p->in, from + (uint64_t)(p->x - in->x_begin) * column,
+        p->core, AC_L1_UB, p->in, from,
         (ac_copy){.bursts = 1, .blocks = (uint16_t)(round_up(bytes, AC_BLOCK) / AC_BLOCK)});
     sync(p, AC_PIPE_MTE1, AC_PIPE_V);
 }
@@ -186,7 +186,7 @@ static void turn_part(const program *p, const part *t)
 
 static void store(const program *p, const mona_row_call *call, uint32_t block)
 {
-    const mona_row_at row = mona_place_row(p->core, output_row(call), true);
+    const mona_row_at row = mona_output_at(call);
     const int64_t first = p->x * p->factor, all = first + (int64_t)pixels(p) * p->factor;
     const int64_t begin = clip_to(call->x_begin, first, all),
                   end = clip_to(call->x_end, begin, all);

@@ -135,7 +135,7 @@ static void combine_piece(const program *p, const mona_row_call *call, uint32_t 
 {
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     for (uint32_t i = 0; i < 2; i++) {
-        const mona_row_at row = mona_place_row(p->core, input_row(call, i), false);
+        const mona_row_at row = mona_input_at(call, i);
         const size_t size = mona_type_size(row.type);
         bring(p, p->stored[i], row.at + block * row.block_stride + first * size, count * size);
     }
@@ -143,7 +143,7 @@ static void combine_piece(const program *p, const mona_row_call *call, uint32_t 
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     combine(p, count);
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    const mona_row_at out = mona_place_row(p->core, output_row(call), true);
+    const mona_row_at out = mona_output_at(call);
     const uint32_t size = (uint32_t)mona_type_size(out.type);
     mona_store_rows(p->core, (mona_steps){out.at + block * out.block_stride + first * size, 0},
                     (mona_steps){p->result, 0}, 1, count * size);

@@ -172,8 +172,7 @@ static void bring(const program *p, const mona_row_call *call, uint32_t i, uint3
     const mona_rows *in = &call->input[i];
     const uint32_t all = ceil_div_u32(p->bound->input[i].channels, s->c0);
     const size_t bytes = round_up((size_t)(s->lead + pixels) * pixel_bytes(s), AC_BLOCK);
-    const ac_address from = ac_read_at(p->core, in->rows[0]) + block * in->block_stride +
-                            (size_t)(x - s->lead - in->x_begin) * pixel_bytes(s);
+    const ac_address from = mona_window_at(call, i, 0, x - s->lead) + block * in->block_stride;
     mona_copy_rows(p->core, AC_L1_UB, (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
                    (mona_steps){from, (ptrdiff_t)in->block_stride},
                    min_u32(blocks_of(p, s), all - block), (uint32_t)bytes);
@@ -310,7 +309,7 @@ static void store(const program *p, const mona_row_call *call, uint32_t first, i
                   uint32_t pixels)
 {
     const side *s = &p->out;
-    const mona_row_at row = mona_place_row(p->core, output_row(call), true);
+    const mona_row_at row = mona_output_at(call);
 
     const uint32_t block = first / s->c0, all = ceil_div_u32(p->bound->output.channels, s->c0);
     const ac_address to =

@@ -189,7 +189,8 @@ static void bring_entry(const emitting *e, const mona_kernel_step *s)
 {
     ac_core *core = e->t.core;
     const ac_address to = value_at(e, s->to), spare = e->t.bring.rows;
-    const ac_address from = ac_read_at(core, e->call->input[s->a.index]) + (uint64_t)s->value * 4;
+    const ac_address from =
+        ac_address_of(core, e->call->input[s->a.index], false) + (uint64_t)s->value * 4;
     ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE2, AC_EVENT0);
     ac_emit_copy(core, AC_GM_UB, spare, from, (ac_copy){.bursts = 1, .blocks = 1});
     ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_S, AC_EVENT0);
@@ -407,7 +408,7 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
     e.t.core = core;
     for (uint32_t i = 0; i < e.t.kernel->inputs; i++)
         if (e.t.input[i].operand->planes)
-            e.t.input[i].gm = ac_read_at(core, call->input[i]);
+            e.t.input[i].gm = ac_address_of(core, call->input[i], false);
     e.t.output.gm = ac_address_of(core, call->output, true);
     begin(&e);
     const uint32_t count = tile_count(&e.t);

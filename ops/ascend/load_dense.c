@@ -15,14 +15,7 @@ bool mona_load_is_dense(const mona_bound_op *b)
 
 static ac_address plane_row(const mona_row_call *call)
 {
-    const mona_buffer *plane = &call->planes[0];
-    return ac_read_at(call->core, plane->data) +
-           (uint64_t)(call->y * plane->row_stride + call->x_begin);
-}
-
-static ac_address ring_row(const mona_row_call *call)
-{
-    return ac_address_of(call->core, output_row(call).data, true);
+    return mona_plane_at(call, 0, 0, call->y, call->x_begin);
 }
 
 static uint32_t pixels_of(const mona_row_call *call)
@@ -34,9 +27,9 @@ static uint32_t pixels_of(const mona_row_call *call)
 static uint32_t even_rows(const mona_row_call *calls, uint32_t count, ptrdiff_t *step)
 {
     uint32_t rows = 1;
-    *step = count > 1 ? (ptrdiff_t)(ring_row(&calls[1]) - ring_row(calls)) : 0;
-    while (rows < count &&
-           (ptrdiff_t)(ring_row(&calls[rows]) - ring_row(&calls[rows - 1])) == *step)
+    *step = count > 1 ? (ptrdiff_t)(mona_output_at(&calls[1]).at - mona_output_at(calls).at) : 0;
+    while (rows < count && (ptrdiff_t)(mona_output_at(&calls[rows]).at -
+                                       mona_output_at(&calls[rows - 1]).at) == *step)
         rows++;
     return rows;
 }
@@ -44,7 +37,7 @@ static uint32_t even_rows(const mona_row_call *calls, uint32_t count, ptrdiff_t 
 static void load_blocks(const mona_row_call *calls, uint32_t count, uint32_t bytes)
 {
     for (uint32_t i = 0, rows; i < count; i += rows) {
-        mona_steps to = {.at = ring_row(&calls[i])};
+        mona_steps to = {.at = mona_output_at(&calls[i]).at};
         rows = even_rows(&calls[i], count - i, &to.step);
         mona_copy_rows(calls->core, AC_GM_L1, to,
                        (mona_steps){plane_row(&calls[i]), calls->planes[0].row_stride}, rows,
@@ -65,7 +58,7 @@ static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
     mona_fill_tails(core, ub, rest, count, AC_BLOCK, (uint16_t)mona_padding(&calls->bound->output));
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
     for (uint32_t i = 0; i < count; i++)
-        ac_emit_copy_out(core, ring_row(&calls[i]) + whole, ub + i * AC_BLOCK,
+        ac_emit_copy_out(core, mona_output_at(&calls[i]).at + whole, ub + i * AC_BLOCK,
                          (ac_copy){.bursts = 1, .blocks = 1});
 }
 

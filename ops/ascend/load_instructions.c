@@ -155,12 +155,8 @@ static ac_address samples_of(const program *p, const stream *s)
 static ac_address plane_row(const program *p, const mona_piece *k, const stream *s)
 {
     const mona_row_call *call = k->calls;
-    const mona_buffer *plane = &call->planes[s->input];
-    const int64_t y = call->y * s->block + s->dy;
-    const int64_t x = k->x * s->block;
-    return ac_read_at(p->core, plane->data) +
-           (uint64_t)((int64_t)s->plane * plane->channel_stride + y * plane->row_stride +
-                      x * (int64_t)p->in_size);
+    return mona_plane_at(call, s->input, s->plane, call->y * s->block + s->dy,
+                         k->x * s->block * (int64_t)p->in_size);
 }
 
 static void bring(const program *p, const mona_piece *k, const stream *s)
@@ -247,7 +243,7 @@ static void store_blocks(const program *p, const mona_piece *k)
     if (rest)
         ac_emit_barrier(p->core, AC_PIPE_ALL);
     for (uint32_t row = 0; row < k->rows; row++) {
-        const mona_row_at out = mona_place_row(p->core, output_row(&k->calls[row]), true);
+        const mona_row_at out = mona_output_at(&k->calls[row]);
         const ac_address to = out.at + (size_t)(begin - k->calls->x_begin) * column;
         const ac_address from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
         for (uint32_t n = 0; n < channel_blocks(p->bound) && whole; n++)

@@ -87,7 +87,8 @@ static void down(const mona_columns *p, const mona_row_call *call, const pool_wi
     for (int32_t k = 0; k < w->rows.count; k++) {
         const uint32_t e = (uint32_t)k % 2;
         ac_emit_wait_flag(p->core, AC_PIPE_V, p->reader, e);
-        mona_columns_bring(p, ac_read_at(p->core, mona_pool_row(call, w, k, block)) + skip,
+        mona_columns_bring(p,
+                           ac_address_of(p->core, mona_pool_row(call, w, k, block), false) + skip,
                            call->input[0].block_stride, e);
         ac_emit_sync(p->core, p->reader, AC_PIPE_V, e);
         combine(p, mona_columns_widen(p, e));
@@ -177,7 +178,7 @@ void mona_pool_program(const mona_row_call *calls, uint32_t count)
     mona_columns p = mona_columns_of(b, b->op->kind == MONA_OP_AVERAGE_POOL);
     p.core = calls->core;
     p.reach = reach;
-    if (ac_space_of(ac_read_at(p.core, calls->input[0].rows[0])) >= AC_GM)
+    if (ac_space_of(mona_input_at(calls, 0).at) >= AC_GM)
         p.reader = AC_PIPE_MTE2;
     p.two_parts = p.floats && !sums_are_exact(b);
     p.spares = p.two_parts ? 2 : 0;

@@ -59,10 +59,7 @@ static void bring_tap(const mona_columns *p, const mona_row_call *call, int64_t 
     const mona_rows *in = &call->input[0];
     const mona_span window = mona_resize_rows(p->bound, (mona_span){call->y, call->y + 1});
     const int64_t row = clip_to(y, window.begin, window.end - 1) - window.begin;
-    const size_t column = (size_t)p->in_c0 * mona_type_size(p->bound->input[0].type);
-    mona_columns_bring(p,
-                       ac_read_at(p->core, in->rows[row]) + block * in->block_stride +
-                           (uint64_t)(p->first - in->x_begin) * column,
+    mona_columns_bring(p, mona_window_at(call, 0, (size_t)row, p->first) + block * in->block_stride,
                        in->block_stride, e);
 }
 

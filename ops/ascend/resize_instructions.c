@@ -152,7 +152,7 @@ static ac_address input_row_at(const program *p, int64_t y)
         const mona_row_call *call = &p->calls[i];
         const mona_span window = mona_resize_rows(p->bound, (mona_span){call->y, call->y + 1});
         if (y >= window.begin && y < window.end)
-            return ac_read_at(p->core, call->input[0].rows[y - window.begin]);
+            return mona_window_at(call, 0, (size_t)(y - window.begin), call->input[0].x_begin);
     }
     return AC_NOWHERE;
 }
@@ -275,7 +275,7 @@ static void store_block(const program *p, uint32_t block)
     if (rest)
         sync(p, AC_PIPE_V, AC_PIPE_S);
     for (uint32_t row = 0; row < p->rows; row++) {
-        const mona_row_at o = mona_place_row(p->core, output_row(&p->calls[row]), true);
+        const mona_row_at o = mona_output_at(&p->calls[row]);
         const size_t skip = (size_t)(out.begin - p->period * p->n);
         const ac_address from = p->blocks + (row * p->out_pitch + skip) * column;
         const ac_address to =

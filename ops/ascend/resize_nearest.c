@@ -48,8 +48,7 @@ bool mona_resize_is_nearest(const mona_bound_op *b)
 static void bring(const piece *p, const mona_row_call *call)
 {
     const mona_rows *in = &call->input[0];
-    const uint64_t before = (uint64_t)(p->first - in->x_begin) * AC_BLOCK;
-    const ac_address from = ac_read_at(p->core, in->rows[0]) + p->block * in->block_stride + before;
+    const ac_address from = mona_window_at(call, 0, 0, p->first) + p->block * in->block_stride;
     const uint32_t bytes = p->columns * AC_BLOCK;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, p->turn);
     mona_copy_rows(p->core, AC_L1_UB, (mona_steps){p->in[p->turn], bytes},
@@ -77,7 +76,7 @@ static void widen(const piece *p)
 
 static void store(const piece *p, const mona_row_call *call)
 {
-    const mona_row_at o = mona_place_row(p->core, output_row(call), true);
+    const mona_row_at o = mona_output_at(call);
     const int64_t begin = p->first * p->times, end = begin + (int64_t)p->columns * p->times;
     const int64_t from = begin > call->x_begin ? begin : call->x_begin;
     const int64_t last = end < call->x_end ? end : call->x_end;

@@ -12,12 +12,12 @@
 #include "engine/arith.h"
 
 /* Sample (dy, dx) of pixel x_begin of row y, in plane c. */
-static ac_address sample_at(ac_address planes, const mona_buffer *b, const mona_row_call *call,
-                            uint32_t block, uint32_t channel, uint32_t size)
+static ac_address sample_at(const mona_row_call *call, uint32_t i, uint32_t block, uint32_t channel,
+                            uint32_t size)
 {
-    const int64_t dx = channel % block, dy = channel / block % block, c = channel / block / block;
-    return planes + (uint64_t)(c * b->channel_stride + (call->y * block + dy) * b->row_stride +
-                               (call->x_begin * block + dx) * size);
+    const uint32_t dx = channel % block, dy = channel / block % block;
+    return mona_plane_at(call, i, channel / block / block, call->y * block + dy,
+                         (call->x_begin * block + dx) * size);
 }
 
 static ac_move move_of(const mona_row_call *call, uint16_t scale, uint32_t maximum)
@@ -29,26 +29,24 @@ static ac_move move_of(const mona_row_call *call, uint16_t scale, uint32_t maxim
 static void load_row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    const mona_row_at row = mona_place_row(call->core, output_row(call), true);
+    const mona_row_at row = mona_output_at(call);
     const uint32_t size = (uint32_t)mona_type_size(b->input[0].type);
     uint32_t channel = 0;
     for (uint32_t i = 0; i < b->op->input_count; i++) {
-        const mona_buffer *planes = &call->planes[i];
-        const ac_address at = ac_read_at(call->core, planes->data);
         const uint32_t block = b->op->load.block[i];
         ac_move m = move_of(call, b->op->load.scale[i], UINT8_MAX);
         m.dst_type = row.type, m.dst_step = row.c0 * (uint32_t)mona_type_size(row.type);
         m.src_type = b->input[i].type, m.src_step = block * size;
         for (uint32_t c = 0; c < b->input[i].channels * block * block; c++)
             mona_scalar_move_through(call->core, mona_channel_at(&row, channel++),
-                                     sample_at(at, planes, call, block, c, size), m);
+                                     sample_at(call, i, block, c, size), m);
     }
     mona_scalar_fill_up(call->core, &row, b->output.channels,
                         (uint32_t)(call->x_end - call->x_begin));
 }
 
 /* Stores the only pixel of a row: channels of a block lie side by side. */
-static void store_pixel(const mona_row_call *call, const mona_row_at *row, ac_address at, ac_move m)
+static void store_pixel(const mona_row_call *call, const mona_row_at *row, ac_move m)
 {
     const mona_bound_op *b = call->bound;
     const uint32_t first = b->op->store.first_channel, channels = b->output.channels;
@@ -56,7 +54,7 @@ static void store_pixel(const mona_row_call *call, const mona_row_at *row, ac_ad
     m.dst_step = (uint32_t)call->planes->channel_stride;
     for (uint32_t c = 0; c < channels; c += m.count) {
         m.count = min_u32(row->c0 - (first + c) % row->c0, channels - c);
-        mona_scalar_move_through(call->core, sample_at(at, call->planes, call, 1, c, 0),
+        mona_scalar_move_through(call->core, sample_at(call, 0, 1, c, 0),
                                  mona_channel_at(row, first + c), m);
     }
 }
@@ -65,18 +63,17 @@ static void store_row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     const mona_file_store *s = &b->op->store;
-    const mona_row_at row = mona_place_row(call->core, input_row(call, 0), false);
-    const ac_address at = ac_address_of(call->core, call->planes->data, true);
+    const mona_row_at row = mona_input_at(call, 0);
     const uint32_t size = (uint32_t)mona_type_size(b->output.type);
     ac_move m = move_of(call, s->scale, s->maximum);
     m.dst_type = b->output.type, m.dst_step = s->block * size;
     m.src_type = row.type, m.src_step = row.c0 * (uint32_t)mona_type_size(row.type);
     if (b->output.width == 1 && s->block == 1) {
-        store_pixel(call, &row, at, m);
+        store_pixel(call, &row, m);
         return;
     }
     for (uint32_t c = 0; c < b->output.channels * s->block * s->block; c++)
-        mona_scalar_move_through(call->core, sample_at(at, call->planes, call, s->block, c, size),
+        mona_scalar_move_through(call->core, sample_at(call, 0, s->block, c, size),
                                  mona_channel_at(&row, s->first_channel + c), m);
 }
 

@@ -182,7 +182,7 @@ static void bring(const program *p, const mona_piece *k)
     const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     for (uint32_t row = 0; row < k->rows; row++) {
-        const mona_row_at in = mona_place_row(p->core, input_row(&k->calls[row], 0), false);
+        const mona_row_at in = mona_input_at(&k->calls[row], 0);
         const ac_address from = in.at + (uint64_t)((k->x - k->calls->x_begin) * (int64_t)column);
         for (uint32_t n = 0; n < p->blocks; n++)
             ac_emit_copy(p->core, AC_L1_UB, p->in + n * p->block_bytes + row * k->pitch * column,
@@ -276,12 +276,9 @@ static void store_rest(const program *p, ac_address to, ac_address from, uint32_
 static ac_address place_of(const program *p, const mona_piece *k, const stream *s, uint32_t row)
 {
     const mona_bound_op *b = store_of(p->call, s->store);
-    const mona_buffer *plane = &p->call->planes[s->store];
     const uint32_t block = b->op->store.block;
-    return ac_address_of(p->core, plane->data, true) +
-           (uint64_t)((int64_t)s->plane * plane->channel_stride +
-                      ((k->calls->y + row) * block + s->dy) * plane->row_stride +
-                      k->x * (int64_t)(block * p->out_size));
+    return mona_plane_at(p->call, s->store, s->plane, (k->calls->y + row) * block + s->dy,
+                         k->x * (int64_t)(block * p->out_size));
 }
 
 /* Bytes of a row before its first sample, from the piece's first pixel on. */
@@ -390,7 +387,7 @@ static void store_pixel(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     const uint32_t channels = b->output.channels, blocks = ceil_div_u32(channels, LANES);
-    const mona_row_at in = mona_place_row(call->core, input_row(call, 0), false);
+    const mona_row_at in = mona_input_at(call, 0);
     const ac_address from = ac_at(AC_UB, 0), to = from + blocks * AC_BLOCK;
     mona_side turned = {.repeat = LANES}, block = {.repeat = 1};
     for (uint32_t i = 0; i < LANES; i++) {
@@ -406,8 +403,7 @@ static void store_pixel(const mona_row_call *call)
         muls_all(call->core, to, to, ac_f32_from_f16(b->op->store.scale), blocks * LANES * LANES,
                  side_by_side);
     ac_emit_sync(call->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
-    mona_copy_rows(call->core, AC_UB_GM,
-                   (mona_steps){ac_address_of(call->core, call->planes->data, true), AC_BLOCK},
+    mona_copy_rows(call->core, AC_UB_GM, (mona_steps){mona_plane_at(call, 0, 0, 0, 0), AC_BLOCK},
                    (mona_steps){to, AC_BLOCK}, 1, channels * AC_BLOCK);
     ac_emit_barrier(call->core, AC_PIPE_ALL); /* a LOAD may use all of UB */
 }
@@ -425,8 +421,7 @@ void mona_store_program(const mona_row_call *calls, uint32_t count)
     const mona_bound_op *b = calls->bound;
     program p = program_of(calls);
     const size_t column = b->input_c0[0] * mona_type_size(b->input[0].type);
-    const uint32_t skip =
-        (uint32_t)(ac_read_at(calls->core, input_row(calls, 0).data) % AC_BLOCK / column);
+    const uint32_t skip = (uint32_t)(mona_input_at(calls, 0).at % AC_BLOCK / column);
     const mona_span columns = {calls->x_begin - skip, calls->x_end};
     p.groups = mona_lanes_groups(columns, count, p.in_size, p.groups);
     lay_out(&p);
