@@ -67,15 +67,6 @@ static inline uint64_t ac_offset_of(ac_address at)
 
 /* ---- operands ------------------------------------------------------------------------------- */
 
-typedef enum ac_pipe {
-    AC_PIPE_S,
-    AC_PIPE_V,
-    AC_PIPE_M,
-    AC_PIPE_MTE1,
-    AC_PIPE_MTE2,
-    AC_PIPE_MTE3,
-    AC_PIPE_ALL
-} ac_pipe;
 typedef enum ac_event { AC_EVENT0, AC_EVENT1, AC_EVENT2, AC_EVENT3 } ac_event;
 
 enum {

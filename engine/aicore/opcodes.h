@@ -1,8 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The instructions of the AI Core by name. The replay kernel shares this list
+/* The pipes and instructions of the AI Core by name. The replay kernel shares this list
  * (engine/ascend/kernel), so it is C++ too. */
 #ifndef AC_OPCODES_H
 #define AC_OPCODES_H
+
+typedef enum ac_pipe {
+    AC_PIPE_S,
+    AC_PIPE_V,
+    AC_PIPE_M,
+    AC_PIPE_MTE1,
+    AC_PIPE_MTE2,
+    AC_PIPE_MTE3,
+    AC_PIPE_ALL
+} ac_pipe;
 
 typedef enum ac_path { AC_GM_L1, AC_GM_UB, AC_L1_UB, AC_UB_L1, AC_UB_GM, AC_PATH_COUNT } ac_path;
 

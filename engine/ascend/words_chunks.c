@@ -68,20 +68,14 @@ void words_begin(maker *m, uint32_t words)
 
 /* ---- flags ---------------------------------------------------------------------------------- */
 
-static uint32_t pair_of(ac_pipe src, ac_pipe dst)
+/* Whether the kernel has it: it keeps some events between S and MTE2 for itself. */
+static bool is_there(const ac_flag *f)
 {
-#define PAIR(i, from, to) [i] = AC_PIPE_##from | AC_PIPE_##to << 3,
-    static const uint8_t pairs[] = {WORDS_PAIRS_FIRST(PAIR) WORDS_PAIRS_OTHER(PAIR)};
+#define PAIR(src, dst) | UINT64_C(1) << (AC_PIPE_##src | AC_PIPE_##dst << 3)
+    static const uint64_t pairs = 0 WORDS_PAIRS_FIRST(PAIR) WORDS_PAIRS_OTHER(PAIR);
 #undef PAIR
-    for (uint32_t i = 0; i < sizeof pairs; i++)
-        if (pairs[i] == (src | dst << 3))
-            return i;
-    return UNKNOWN;
-}
-
-/* The kernel keeps some events between S and MTE2 for itself. */
-static bool is_free(const ac_flag *f)
-{
+    if (!(pairs >> (f->src | f->dst << 3) & 1))
+        return false;
     return f->src == AC_PIPE_S && f->dst == AC_PIPE_MTE2   ? f->event < AC_EVENT3
            : f->src == AC_PIPE_MTE2 && f->dst == AC_PIPE_S ? f->event < AC_EVENT2
                                                            : true;
@@ -103,51 +97,34 @@ uint64_t words_free_event(maker *m)
     return 0;
 }
 
-static uint32_t code_of(uint32_t kind, uint32_t pair, uint32_t event)
-{
-    return kind | pair << 2 | event << 8;
-}
-
 void words_add_flag(maker *m, uint16_t flag)
 {
     const ac_instruction i = ac_flag_instruction(flag);
-    uint32_t kind = i.opcode == AC_OP_SET_FLAG ? WORDS_SET : WORDS_WAIT, pair = i.flag.src;
-    if (i.opcode == AC_OP_BARRIER)
-        kind = WORDS_BARRIER;
-    else {
-        pair = pair_of(i.flag.src, i.flag.dst);
+    if (i.opcode != AC_OP_BARRIER) {
         track_event(m, &i);
+        words_refuse(m, !is_there(&i.flag), "the kernel has no such flag");
     }
-    words_refuse(m, pair == UNKNOWN || !is_free(&i.flag), "the kernel has no such flag");
-    if (m->why || (i.opcode == AC_OP_BARRIER && pair == AC_PIPE_S))
+    if (m->why || (i.opcode == AC_OP_BARRIER && i.flag.src == AC_PIPE_S))
         return;
-    uint32_t *last = m->flag_count ? &m->flag[m->flag_count - 1] : NULL;
-    if (last && kind == WORDS_WAIT && *last == code_of(WORDS_SET, pair, i.flag.event)) {
-        *last |= WORDS_SYNC;
+    uint16_t *last = m->flag_count ? &m->flag[m->flag_count - 1] : NULL;
+    if (last && i.opcode == AC_OP_WAIT_FLAG && *last == (flag & 0xff)) {
+        *last |= WORDS_SYNC << 8;
         return;
     }
     if (m->flag_count == FLAGS_PENDING)
         words_write_flags(m);
-    m->flag[m->flag_count++] = code_of(kind, pair, i.flag.event);
+    m->flag[m->flag_count++] = flag;
 }
 
 /* The slot of a flag, below `slot`; -1: there is none. */
 static int slot_of(uint32_t flag, int slot)
 {
-#define SLOT(i, kind, src, dst) {WORDS_##kind, AC_PIPE_##src, AC_PIPE_##dst},
-    static const struct {
-        uint32_t kind;
-        ac_pipe src, dst;
-    } slots[] = {WORDS_SLOTS(SLOT)};
+#define SLOT(i, kind, src, dst) AC_PIPE_##src | AC_PIPE_##dst << 3 | WORDS_##kind << 8,
+    static const uint16_t slots[] = {WORDS_SLOTS(SLOT)};
 #undef SLOT
-    while (--slot >= 0) {
-        const bool barrier = slots[slot].kind == WORDS_BARRIER;
-        const uint32_t pair =
-            barrier ? (uint32_t)slots[slot].src : pair_of(slots[slot].src, slots[slot].dst);
-        if ((flag & 0xff) == code_of(slots[slot].kind, pair, 0))
-            return slot;
-    }
-    return -1;
+    while (--slot >= 0 && slots[slot] != (flag & ~(3u << 6)))
+        ;
+    return slot;
 }
 
 uint64_t words_begin_flagged(maker *m, uint32_t words)
@@ -156,7 +133,7 @@ uint64_t words_begin_flagged(maker *m, uint32_t words)
     int slot = 8;
     uint32_t kept = m->flag_count;
     while (kept && (slot = slot_of(m->flag[kept - 1], slot)) >= 0)
-        bits |= (uint64_t)(1 | m->flag[--kept] >> 8 << 1) << (40 + 3 * slot);
+        bits |= (uint64_t)(1 | (m->flag[--kept] >> 6 & 3) << 1) << (40 + 3 * slot);
     write_some(m, kept);
     m->flag_count = 0;
     words_need_room(m, words);
@@ -166,8 +143,7 @@ uint64_t words_begin_flagged(maker *m, uint32_t words)
 void words_begin_register(maker *m, uint32_t words)
 {
     for (uint32_t k = 0; k < m->flag_count; k++)
-        if ((m->flag[k] & 3) != WORDS_BARRIER &&
-            (m->flag[k] >> 2 & 63) >= pair_of(AC_PIPE_S, AC_PIPE_V))
+        if (m->flag[k] >> 8 != WORDS_BARRIER && (!(m->flag[k] & 7) || !(m->flag[k] >> 3 & 7)))
             words_write_flags(m);
     words_need_room(m, words);
 }

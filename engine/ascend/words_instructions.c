@@ -142,10 +142,9 @@ static uint64_t in_l1(uint32_t space)
 static void put_vector(maker *m, const ac_form *f, const place *at, uint32_t operands)
 {
     const uint32_t op = f->opcode;
-    const bool wide = op == AC_OP_VECS + AC_VADDS_F32 || op == AC_OP_VECS + AC_VMULS_F32;
     const bool valued = op == AC_OP_DUP || ac_is_vecs((ac_opcode)op);
     uint32_t value = op == AC_OP_DUP ? f->value : ac_f16_from_f32(f->scalar);
-    if (wide)
+    if (ac_operations[op].width[0] == sizeof value)
         memcpy(&value, &f->scalar, sizeof value);
     set_lanes(m, (uint32_t)f->config[1]);
     words_put_operands(m, op, 0, at, operands, 1 + valued);

@@ -35,7 +35,7 @@ typedef struct maker {
     uint32_t lanes, scale; /* in registers */
     uint32_t phases;
     phase phase[WORDS_PHASES + 1]; /* from 1 on */
-    uint32_t flag[FLAGS_PENDING];  /* of 10 bits each, that are not written yet */
+    uint16_t flag[FLAGS_PENDING];  /* of 10 bits each, that are not written yet */
     uint32_t flag_count;
     uint32_t held; /* events from S to V that are set and not waited for yet, a bit each */
 } maker;

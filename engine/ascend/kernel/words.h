@@ -16,8 +16,8 @@
  *              begins at that byte of this chunk if `inside`, else where the next chunk does; the
  *              second one moves it back after the last turn. Both are below the phase's ring
  *   START      count 8, and two words for each: end, bytes of a ring. Phases 1, 2, ... are at 0
- *   FLAGS      5 times 10 bits from 8 on: kind 0, pair of pipes 2, event 8. A barrier has a pipe
- *              instead of a pair
+ *   FLAGS      5 times 10 bits from 8 on: source pipe 0, destination pipe 3, event 6, kind 8. A
+ *              barrier has a source only
  *   TILE       load3ds 8, events 16, 18, 20, type of load3d 24, type of mad 28, flags 40; for each
  *              load3d L0A 0, L1 16 and phase 36, Xm, and Xt and FMATRIX if bit 48 of the first of
  *              these is set; operands of mad as below, and its config. It waits for M to MTE1
@@ -86,9 +86,9 @@ enum {
 /* Types of elements of LOAD3D and TILE: 8 bits or fp16; with small channels, 4 more. */
 enum { WORDS_B8, WORDS_F16, WORDS_SMALL_B8 = 4, WORDS_SMALL_F16 };
 
-/* Kinds of flags: SYNC sets a flag and waits for it. No flag is 0, a barrier for PIPE_S, which
- * nobody needs. */
-enum { WORDS_BARRIER, WORDS_SET, WORDS_WAIT, WORDS_SYNC };
+/* Kinds of flags: the first three as opcodes have them; SYNC sets a flag and waits for it. No flag
+ * is 0, which is from S to itself. */
+enum { WORDS_SET, WORDS_WAIT, WORDS_BARRIER, WORDS_SYNC };
 
 /* The flags that stand before most instructions, in the order in which they are issued. */
 #define WORDS_SLOTS(X)                                                                             \
@@ -96,7 +96,7 @@ enum { WORDS_BARRIER, WORDS_SET, WORDS_WAIT, WORDS_SYNC };
     X(1, SET, M, V)                                                                                \
     X(2, WAIT, M, V)                                                                               \
     X(3, SET, V, M)                                                                                \
-    X(4, BARRIER, V, V)                                                                            \
+    X(4, BARRIER, V, S)                                                                            \
     X(5, WAIT, V, M)                                                                               \
     X(6, WAIT, MTE3, V)                                                                            \
     X(7, SYNC, V, MTE3)
@@ -104,30 +104,30 @@ enum { WORDS_BARRIER, WORDS_SET, WORDS_WAIT, WORDS_SYNC };
 /* Pairs of pipes with flags between them, source first. Those that programs use most are found
  * first. */
 #define WORDS_PAIRS_FIRST(X)                                                                       \
-    X(0, V, M)                                                                                     \
-    X(1, MTE3, V)                                                                                  \
-    X(2, M, V)                                                                                     \
-    X(3, V, MTE3)
+    X(V, M)                                                                                        \
+    X(MTE3, V)                                                                                     \
+    X(M, V)                                                                                        \
+    X(V, MTE3)
 #define WORDS_PAIRS_OTHER(X)                                                                       \
-    X(4, M, MTE1)                                                                                  \
-    X(5, MTE1, M)                                                                                  \
-    X(6, MTE1, V)                                                                                  \
-    X(7, V, MTE1)                                                                                  \
-    X(8, MTE2, MTE1)                                                                               \
-    X(9, MTE1, MTE2)                                                                               \
-    X(10, MTE2, V)                                                                                 \
-    X(11, V, MTE2)                                                                                 \
-    X(12, MTE3, MTE1)                                                                              \
-    X(13, MTE1, MTE3)                                                                              \
-    X(14, MTE2, M)                                                                                 \
-    X(15, M, MTE2)                                                                                 \
-    X(16, MTE3, MTE2)                                                                              \
-    X(17, MTE2, MTE3)                                                                              \
-    X(18, S, V)                                                                                    \
-    X(19, V, S)                                                                                    \
-    X(20, S, MTE2)                                                                                 \
-    X(21, MTE2, S)                                                                                 \
-    X(22, S, MTE3)                                                                                 \
-    X(23, MTE3, S)
+    X(M, MTE1)                                                                                     \
+    X(MTE1, M)                                                                                     \
+    X(MTE1, V)                                                                                     \
+    X(V, MTE1)                                                                                     \
+    X(MTE2, MTE1)                                                                                  \
+    X(MTE1, MTE2)                                                                                  \
+    X(MTE2, V)                                                                                     \
+    X(V, MTE2)                                                                                     \
+    X(MTE3, MTE1)                                                                                  \
+    X(MTE1, MTE3)                                                                                  \
+    X(MTE2, M)                                                                                     \
+    X(M, MTE2)                                                                                     \
+    X(MTE3, MTE2)                                                                                  \
+    X(MTE2, MTE3)                                                                                  \
+    X(S, V)                                                                                        \
+    X(V, S)                                                                                        \
+    X(S, MTE2)                                                                                     \
+    X(MTE2, S)                                                                                     \
+    X(S, MTE3)                                                                                     \
+    X(MTE3, S)
 
 #endif
