@@ -83,9 +83,12 @@ enum {
     [AC_OP_DRAIN + kind] = {"drain", AC_PIPE_V, 3, {UB, L0C, UB}, {0}, FIELDS(drain)}
 #define VECTOR(op, name, operands, fields, dst, a, b)                                              \
     [op] = {name, AC_PIPE_V, operands, {UB, UB, UB}, {dst, a, b}, FIELDS(fields)}
-#define VEC2(op, name, width) VECTOR(AC_OP_VEC2 + op, name, 3, vec2, width, width, width)
-#define VECS(op, name, width) VECTOR(AC_OP_VECS + op, name, 2, vec1, width, width, 0)
-#define VCONV(op, dst, a) VECTOR(AC_OP_VCONV + op, "vconv", 2, vec1, dst, a, 0)
+#define VEC2(op, name, intrinsic, T) VECTOR(AC_OP_VEC2 + op, name, 3, vec2, OF_##T, OF_##T, OF_##T),
+#define VECS(op, name, intrinsic, T) VECTOR(AC_OP_VECS + op, name, 2, vec1, OF_##T, OF_##T, 0),
+#define VCONV(op, intrinsic, D, S) VECTOR(AC_OP_VCONV + op, "vconv", 2, vec1, OF_##D, OF_##S, 0),
+
+/* Bytes of an element. */
+enum { OF_uint8_t = 1, OF_int8_t = 1, OF_half = 2, OF_uint16_t = 2, OF_float = 4, OF_int32_t = 4 };
 
 const ac_operation ac_operations[AC_OPCODES] = {
     [AC_OP_NONE] = {.name = "nothing"},
@@ -103,33 +106,6 @@ const ac_operation ac_operations[AC_OPCODES] = {
     DRAIN(AC_DRAIN_F32_F16),
     DRAIN(AC_DRAIN_S32_F16_DEQ),
     VECTOR(AC_OP_DUP, "dup", 1, dup, 2, 2, 0),
-    VEC2(AC_VADD, "vadd", 2),
-    VEC2(AC_VSUB, "vsub", 2),
-    VEC2(AC_VMUL, "vmul", 2),
-    VEC2(AC_VMAX, "vmax", 2),
-    VEC2(AC_VMIN, "vmin", 2),
-    VEC2(AC_VAND, "vand", 2),
-    VEC2(AC_VOR, "vor", 2),
-    VEC2(AC_VADD_F32, "vadd_f32", 4),
-    VEC2(AC_VMUL_F32, "vmul_f32", 4),
-    VEC2(AC_VSUB_F32, "vsub_f32", 4),
-    VEC2(AC_VMAX_F32, "vmax_f32", 4),
-    VEC2(AC_VMIN_F32, "vmin_f32", 4),
-    VEC2(AC_VADD_S32, "vadd_s32", 4),
-    VEC2(AC_VSUB_S32, "vsub_s32", 4),
-    VEC2(AC_VMUL_S32, "vmul_s32", 4),
-    VEC2(AC_VMAX_S32, "vmax_s32", 4),
-    VEC2(AC_VMIN_S32, "vmin_s32", 4),
-    VECS(AC_VADDS, "vadds", 2),
-    VECS(AC_VMULS, "vmuls", 2),
-    VECS(AC_VADDS_F32, "vadds_f32", 4),
-    VECS(AC_VMULS_F32, "vmuls_f32", 4),
-    VCONV(AC_F16_U8, 1, 2),
-    VCONV(AC_F16_S8, 1, 2),
-    VCONV(AC_U8_F16, 2, 1),
-    VCONV(AC_S8_F16, 2, 1),
-    VCONV(AC_F16_F32, 4, 2),
-    VCONV(AC_F32_F16, 2, 4),
     [AC_OP_TRANSPOSE] = {"transpose", AC_PIPE_V, 2, {UB, UB}, {2, 2}, FIELDS(turn)},
     [AC_OP_TRANSPOSE_B8] = {"transpose_b8", AC_PIPE_V, 2, {UB, UB}, {1, 1}, FIELDS(turn)},
     [AC_OP_MOVE] = {"move", AC_PIPE_S, 2, {BY_SCALAR, BY_SCALAR}, {0}, FIELDS(move)},
@@ -138,7 +114,7 @@ const ac_operation ac_operations[AC_OPCODES] = {
     [AC_OP_SET_FLAG] = {.name = "set_flag"},
     [AC_OP_WAIT_FLAG] = {.name = "wait_flag"},
     [AC_OP_BARRIER] = {.name = "barrier"},
-};
+    AC_VEC2_ROWS(VEC2, VEC2) AC_VECS_ROWS(VECS) AC_VCONV_ROWS(VCONV)};
 
 /* ---- packing -------------------------------------------------------------------------------- */
 

@@ -22,42 +22,46 @@ typedef enum ac_mad { AC_MAD_S32U8S8, AC_MAD_S32S8S8, AC_MAD_F32F16F16, AC_MAD_C
 /* Conversions of the L0C -> UB copy. */
 typedef enum ac_drain { AC_DRAIN_F32_F16, AC_DRAIN_S32_F16_DEQ, AC_DRAIN_COUNT } ac_drain;
 
-typedef enum ac_vec2 {
-    AC_VADD,
-    AC_VSUB,
-    AC_VMUL,
-    AC_VMAX,
-    AC_VMIN, /* f16 op f16 */
-    AC_VAND,
-    AC_VOR, /* 16-bit integers */
-    AC_VADD_F32,
-    AC_VMUL_F32, /* f32 op f32, each rounded once */
-    AC_VSUB_F32,
-    AC_VMAX_F32,
-    AC_VMIN_F32,
-    AC_VADD_S32, /* 32-bit integers, which wrap */
-    AC_VSUB_S32,
-    AC_VMUL_S32,
-    AC_VMAX_S32,
-    AC_VMIN_S32,
-    AC_VEC2_COUNT,
-} ac_vec2;
-typedef enum ac_vecs {
-    AC_VADDS,
-    AC_VMULS,
-    AC_VADDS_F32,
-    AC_VMULS_F32,
-    AC_VECS_COUNT
-} ac_vecs; /* vector op scalar */
-typedef enum ac_vconv {
-    AC_F16_U8,
-    AC_F16_S8, /* round half to even, saturating */
-    AC_U8_F16,
-    AC_S8_F16,
-    AC_F16_F32,
-    AC_F32_F16, /* round half to even, saturating */
-    AC_VCONV_COUNT,
-} ac_vconv;
+/* Vector instructions: by what name they are told, their intrinsics, and the types of elements; half
+ * is fp16. Results are rounded once, integers of 32 bits wrap, and conversions to integers round
+ * half to even and saturate. APART: those without a form with all fields in one word. */
+#define AC_VEC2_ROWS(X, APART)                                                                     \
+    X(AC_VADD, "vadd", vadd, half)                                                                 \
+    X(AC_VSUB, "vsub", vsub, half)                                                                 \
+    X(AC_VMUL, "vmul", vmul, half)                                                                 \
+    X(AC_VMAX, "vmax", vmax, half)                                                                 \
+    X(AC_VMIN, "vmin", vmin, half)                                                                 \
+    X(AC_VAND, "vand", vand, uint16_t)                                                             \
+    X(AC_VOR, "vor", vor, uint16_t)                                                                \
+    APART(AC_VADD_F32, "vadd_f32", vadd, float)                                                    \
+    X(AC_VMUL_F32, "vmul_f32", vmul, float)                                                        \
+    X(AC_VSUB_F32, "vsub_f32", vsub, float)                                                        \
+    X(AC_VMAX_F32, "vmax_f32", vmax, float)                                                        \
+    X(AC_VMIN_F32, "vmin_f32", vmin, float)                                                        \
+    X(AC_VADD_S32, "vadd_s32", vadd, int32_t)                                                      \
+    X(AC_VSUB_S32, "vsub_s32", vsub, int32_t)                                                      \
+    X(AC_VMUL_S32, "vmul_s32", vmul, int32_t)                                                      \
+    X(AC_VMAX_S32, "vmax_s32", vmax, int32_t)                                                      \
+    X(AC_VMIN_S32, "vmin_s32", vmin, int32_t)
+/* a vector and a scalar */
+#define AC_VECS_ROWS(X)                                                                            \
+    X(AC_VADDS, "vadds", vadds, half)                                                              \
+    X(AC_VMULS, "vmuls", vmuls, half)                                                              \
+    X(AC_VADDS_F32, "vadds_f32", vadds, float)                                                     \
+    X(AC_VMULS_F32, "vmuls_f32", vmuls, float)
+/* to the first type */
+#define AC_VCONV_ROWS(X)                                                                           \
+    X(AC_F16_U8, vconv_f162u8, uint8_t, half)                                                      \
+    X(AC_F16_S8, vconv_f162s8, int8_t, half)                                                       \
+    X(AC_U8_F16, vconv_u82f16, half, uint8_t)                                                      \
+    X(AC_S8_F16, vconv_s82f16, half, int8_t)                                                       \
+    X(AC_F16_F32, vconv_f162f32, float, half)                                                      \
+    X(AC_F32_F16, vconv_f322f16, half, float)
+
+#define AC_OF_ROW(op, ...) op,
+typedef enum ac_vec2 { AC_VEC2_ROWS(AC_OF_ROW, AC_OF_ROW) AC_VEC2_COUNT } ac_vec2;
+typedef enum ac_vecs { AC_VECS_ROWS(AC_OF_ROW) AC_VECS_COUNT } ac_vecs;
+typedef enum ac_vconv { AC_VCONV_ROWS(AC_OF_ROW) AC_VCONV_COUNT } ac_vconv;
 
 typedef enum ac_opcode {
     AC_OP_NONE,

@@ -24,9 +24,16 @@ enum pad_t { NO_PADDING };
 typedef uint8_t b8;
 typedef uint16_t b16;
 #define COPY(name) void name(void *, void *, b8, b16, b16, b16, b16) WEAK;
-#define VEC2(name, T) void name(T *, T *, T *, b8, b8, b8, b8, b8, b8, b8) WEAK;
-#define VECS(name, T) void name(T *, T *, const T &, b8, b16, b16, b8, b8) WEAK;
-#define VCONV(name, D, S) void name(D *, S *, b8, b16, b16, b8, b8) WEAK;
+template <typename T> struct of {
+    typedef T type;
+};
+template <> struct of<uint16_t> {
+    typedef void type;
+};
+#define OF(T) of<T>::type *
+#define VEC2(op, told, name, T) void name(OF(T), OF(T), OF(T), b8, b8, b8, b8, b8, b8, b8) WEAK;
+#define VECS(op, told, name, T) void name(T *, T *, const T &, b8, b16, b16, b8, b8) WEAK;
+#define VCONV(op, name, D, S) void name(D *, S *, b8, b16, b16, b8, b8) WEAK;
 void copy_gm_to_cbuf(void *, void *, b8, b16, b16, b16, b16, pad_t) WEAK;
 COPY(copy_gm_to_ubuf)
 COPY(copy_cbuf_to_ubuf)
@@ -40,33 +47,9 @@ void copy_matrix_cc_to_ubuf(half *, float *, b8, b16, b16, b16, b16, ConvRelu_t)
 void vector_dup(half *, const half &, b8, b16, b16, b8, b8) WEAK;
 void vtranspose(uint16_t *, uint16_t *) WEAK;
 void set_vector_mask(uint64_t, uint64_t) WEAK;
-VEC2(vadd, half)
-VEC2(vsub, half)
-VEC2(vmul, half)
-VEC2(vmax, half)
-VEC2(vmin, half)
-VEC2(vand, void)
-VEC2(vor, void)
-VEC2(vadd, float)
-VEC2(vmul, float)
-VEC2(vsub, float)
-VEC2(vmax, float)
-VEC2(vmin, float)
-VEC2(vadd, int32_t)
-VEC2(vsub, int32_t)
-VEC2(vmul, int32_t)
-VEC2(vmax, int32_t)
-VEC2(vmin, int32_t)
-VECS(vadds, half)
-VECS(vmuls, half)
-VECS(vadds, float)
-VECS(vmuls, float)
-VCONV(vconv_f162u8, uint8_t, half)
-VCONV(vconv_f162s8, int8_t, half)
-VCONV(vconv_u82f16, half, uint8_t)
-VCONV(vconv_s82f16, half, int8_t)
-VCONV(vconv_f162f32, float, half)
-VCONV(vconv_f322f16, half, float)
+AC_VEC2_ROWS(VEC2, VEC2)
+AC_VECS_ROWS(VECS)
+AC_VCONV_ROWS(VCONV)
 
 /* Calls one of them, if there is one of these types. */
 template <typename... Types, typename... Values>
@@ -105,7 +88,8 @@ static csim_answer vec2(void (*f)(T *, T *, T *, b8, b8, b8, b8, b8, b8, b8), in
 }
 
 template <typename T>
-static csim_answer vecs(void (*f)(T *, T *, const T &, b8, b16, b16, b8, b8), instruction i, T s)
+static csim_answer vecs(void (*f)(T *, T *, const T &, b8, b16, b16, b8, b8), instruction i,
+                        const T &s)
 {
     if (!f)
         return CSIM_ABSENT;
@@ -130,9 +114,28 @@ static csim_answer dup(instruction i)
     return CSIM_DONE;
 }
 
+static half scalar_of(instruction i, half *)
+{
+    return half(i.half);
+}
+
+static float scalar_of(instruction i, float *)
+{
+    return i.scalar;
+}
+
+#define CALL_VEC2(op, told, name, T)                                                               \
+    case AC_OP_VEC2 + op:                                                                          \
+        return vec2<of<T>::type>(name, i);
+#define CALL_VECS(op, told, name, T)                                                               \
+    case AC_OP_VECS + op:                                                                          \
+        return vecs<T>(name, i, scalar_of(i, (T *)nullptr));
+#define CALL_VCONV(op, name, D, S)                                                                 \
+    case AC_OP_VCONV + op:                                                                         \
+        return vconv<D, S>(name, i);
+
 static csim_answer perform(instruction i)
 {
-    const half h(i.half);
     switch ((uint32_t)i.opcode) {
     case AC_OP_COPY + AC_GM_L1:
         return call(copy_gm_to_cbuf, i.dst, i.a, 0, i.field[0], i.field[1], i.field[2], i.field[3],
@@ -158,60 +161,9 @@ static csim_answer perform(instruction i)
                     i.field[1], i.field[2], i.field[3], NO_CONVERSION);
     case AC_OP_DUP:
         return dup(i);
-    case AC_OP_VEC2 + AC_VADD:
-        return vec2<half>(vadd, i);
-    case AC_OP_VEC2 + AC_VSUB:
-        return vec2<half>(vsub, i);
-    case AC_OP_VEC2 + AC_VMUL:
-        return vec2<half>(vmul, i);
-    case AC_OP_VEC2 + AC_VMAX:
-        return vec2<half>(vmax, i);
-    case AC_OP_VEC2 + AC_VMIN:
-        return vec2<half>(vmin, i);
-    case AC_OP_VEC2 + AC_VAND:
-        return vec2<void>(vand, i);
-    case AC_OP_VEC2 + AC_VOR:
-        return vec2<void>(vor, i);
-    case AC_OP_VEC2 + AC_VADD_F32:
-        return vec2<float>(vadd, i);
-    case AC_OP_VEC2 + AC_VMUL_F32:
-        return vec2<float>(vmul, i);
-    case AC_OP_VEC2 + AC_VSUB_F32:
-        return vec2<float>(vsub, i);
-    case AC_OP_VEC2 + AC_VMAX_F32:
-        return vec2<float>(vmax, i);
-    case AC_OP_VEC2 + AC_VMIN_F32:
-        return vec2<float>(vmin, i);
-    case AC_OP_VEC2 + AC_VADD_S32:
-        return vec2<int32_t>(vadd, i);
-    case AC_OP_VEC2 + AC_VSUB_S32:
-        return vec2<int32_t>(vsub, i);
-    case AC_OP_VEC2 + AC_VMUL_S32:
-        return vec2<int32_t>(vmul, i);
-    case AC_OP_VEC2 + AC_VMAX_S32:
-        return vec2<int32_t>(vmax, i);
-    case AC_OP_VEC2 + AC_VMIN_S32:
-        return vec2<int32_t>(vmin, i);
-    case AC_OP_VECS + AC_VADDS:
-        return vecs<half>(vadds, i, h);
-    case AC_OP_VECS + AC_VMULS:
-        return vecs<half>(vmuls, i, h);
-    case AC_OP_VECS + AC_VADDS_F32:
-        return vecs<float>(vadds, i, i.scalar);
-    case AC_OP_VECS + AC_VMULS_F32:
-        return vecs<float>(vmuls, i, i.scalar);
-    case AC_OP_VCONV + AC_F16_U8:
-        return vconv(vconv_f162u8, i);
-    case AC_OP_VCONV + AC_F16_S8:
-        return vconv(vconv_f162s8, i);
-    case AC_OP_VCONV + AC_U8_F16:
-        return vconv(vconv_u82f16, i);
-    case AC_OP_VCONV + AC_S8_F16:
-        return vconv(vconv_s82f16, i);
-    case AC_OP_VCONV + AC_F16_F32:
-        return vconv(vconv_f162f32, i);
-    case AC_OP_VCONV + AC_F32_F16:
-        return vconv(vconv_f322f16, i);
+        AC_VEC2_ROWS(CALL_VEC2, CALL_VEC2)
+        AC_VECS_ROWS(CALL_VECS)
+        AC_VCONV_ROWS(CALL_VCONV)
     case AC_OP_TRANSPOSE:
         return call(vtranspose, at<uint16_t>(i.dst), at<uint16_t>(i.a));
     default:

@@ -92,9 +92,7 @@ static ac_core ours = {.target = &ac_target_ascend310}, theirs = {.target = &ac_
 /* Bytes of an element of the sources: 1, 2 for fp16, 4 for fp32 and integers of 32 bits. */
 static uint32_t source_size(ac_opcode op)
 {
-    if (op == AC_OP_DRAIN + AC_DRAIN_F32_F16 ||
-        (ac_is_vec2(op) && op >= AC_OP_VEC2 + AC_VADD_F32) || op == AC_OP_VECS + AC_VADDS_F32 ||
-        op == AC_OP_VECS + AC_VMULS_F32 || op == AC_OP_VCONV + AC_F32_F16)
+    if (op == AC_OP_DRAIN + AC_DRAIN_F32_F16 || ac_operations[op].width[1] == 4)
         return 4;
     return ac_is_vector(op) || op == AC_OP_MMAD + AC_MAD_F32F16F16 ? 2 : 1;
 }

@@ -212,28 +212,14 @@ CCE_DRAIN(int32_t, AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ)
 
 /* ---- vectors -------------------------------------------------------------------------------- */
 
-#define CCE_VEC2(name, T, op)                                                                      \
+#define CCE_VEC2(op, told, name, T)                                                                \
     static inline void CCE_NAME(name, T)(__ubuf__ T * dst, __ubuf__ T * a, __ubuf__ T * b,         \
                                          uint64_t config)                                          \
     {                                                                                              \
-        cce_issue(op, (uint64_t)dst, (uint64_t)a, (uint64_t)b, config, 0);                         \
+        cce_issue(AC_OP_VEC2 + op, (uint64_t)dst, (uint64_t)a, (uint64_t)b, config, 0);            \
     }
-CCE_VEC2(vadd, half, AC_OP_VEC2 + AC_VADD)
-CCE_VEC2(vsub, half, AC_OP_VEC2 + AC_VSUB)
-CCE_VEC2(vmul, half, AC_OP_VEC2 + AC_VMUL)
-CCE_VEC2(vmul, float, AC_OP_VEC2 + AC_VMUL_F32)
-CCE_VEC2(vsub, float, AC_OP_VEC2 + AC_VSUB_F32)
-CCE_VEC2(vmax, float, AC_OP_VEC2 + AC_VMAX_F32)
-CCE_VEC2(vmin, float, AC_OP_VEC2 + AC_VMIN_F32)
-CCE_VEC2(vadd, int32_t, AC_OP_VEC2 + AC_VADD_S32)
-CCE_VEC2(vsub, int32_t, AC_OP_VEC2 + AC_VSUB_S32)
-CCE_VEC2(vmul, int32_t, AC_OP_VEC2 + AC_VMUL_S32)
-CCE_VEC2(vmax, int32_t, AC_OP_VEC2 + AC_VMAX_S32)
-CCE_VEC2(vmin, int32_t, AC_OP_VEC2 + AC_VMIN_S32)
-CCE_VEC2(vmax, half, AC_OP_VEC2 + AC_VMAX)
-CCE_VEC2(vmin, half, AC_OP_VEC2 + AC_VMIN)
-CCE_VEC2(vand, uint16_t, AC_OP_VEC2 + AC_VAND)
-CCE_VEC2(vor, uint16_t, AC_OP_VEC2 + AC_VOR)
+#define CCE_APART(op, told, name, T)
+AC_VEC2_ROWS(CCE_VEC2, CCE_APART)
 
 static inline void CCE_NAME(vadd, float)(__ubuf__ float *dst, __ubuf__ float *a, __ubuf__ float *b,
                                          uint8_t repeat, uint8_t dst_block, uint8_t a_block,
@@ -263,33 +249,25 @@ static inline uint32_t cce_bits_float(float value)
     return u.bits;
 }
 
-#define CCE_VECS(name, T, op)                                                                      \
+#define CCE_VECS(op, told, name, T)                                                                \
     static inline void CCE_NAME(name, T)(__ubuf__ T * dst, __ubuf__ T * src, T scalar,             \
                                          uint64_t config)                                          \
     {                                                                                              \
-        cce_issue(op, (uint64_t)dst, (uint64_t)src, 0, config, cce_bits_##T(scalar));              \
+        cce_issue(AC_OP_VECS + op, (uint64_t)dst, (uint64_t)src, 0, config, cce_bits_##T(scalar)); \
     }
-CCE_VECS(vadds, half, AC_OP_VECS + AC_VADDS)
-CCE_VECS(vadds, float, AC_OP_VECS + AC_VADDS_F32)
-CCE_VECS(vmuls, half, AC_OP_VECS + AC_VMULS)
-CCE_VECS(vmuls, float, AC_OP_VECS + AC_VMULS_F32)
+AC_VECS_ROWS(CCE_VECS)
 
 static inline void vector_dup(__ubuf__ half *dst, half value, uint64_t config)
 {
     cce_issue(AC_OP_DUP, (uint64_t)dst, 0, 0, config, value.bits);
 }
 
-#define CCE_VCONV(name, D, S, op)                                                                  \
+#define CCE_VCONV(op, name, D, S)                                                                  \
     static inline void name(__ubuf__ D *dst, __ubuf__ S *src, uint64_t config)                     \
     {                                                                                              \
-        cce_issue(op, (uint64_t)dst, (uint64_t)src, 0, config, 0);                                 \
+        cce_issue(AC_OP_VCONV + op, (uint64_t)dst, (uint64_t)src, 0, config, 0);                   \
     }
-CCE_VCONV(vconv_f162u8, uint8_t, half, AC_OP_VCONV + AC_F16_U8)
-CCE_VCONV(vconv_f162s8, int8_t, half, AC_OP_VCONV + AC_F16_S8)
-CCE_VCONV(vconv_u82f16, half, uint8_t, AC_OP_VCONV + AC_U8_F16)
-CCE_VCONV(vconv_s82f16, half, int8_t, AC_OP_VCONV + AC_S8_F16)
-CCE_VCONV(vconv_f162f32, float, half, AC_OP_VCONV + AC_F16_F32)
-CCE_VCONV(vconv_f322f16, half, float, AC_OP_VCONV + AC_F32_F16)
+AC_VCONV_ROWS(CCE_VCONV)
 
 static inline void scatter_vnchwconv_b16(ub_addr8_t dst, ub_addr8_t src, uint64_t config)
 {
