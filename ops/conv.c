@@ -573,8 +573,7 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns_)
     (void)columns_;
     const mona_conv_layout k = mona_conv_layout_of(b);
     const size_t before = planes_bytes(b) + runs_bytes(&k);
-    const bool program = b->on_ai_core && !mona_is_function(b->op->epilogue.activation_after_add);
-    return program ? before : before + b->isa->conv_scratch;
+    return b->on_ai_core ? before : before + b->isa->conv_scratch;
 }
 
 /* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *

@@ -162,6 +162,11 @@ static void random_conv(conv_case *k, section *s, bool chip)
     k->op.kind = MONA_OP_CONV;
     k->op.input_count = only_zeros ? 2 : (uint32_t)between(1, 2);
     k->op.epilogue = random_epilogue(s, k->output.channels, k->f);
+    if (k->output.type == MONA_F16 && chance(3)) {
+        k->op.epilogue.activation_after_add =
+            (uint8_t)between(MONA_ACT_TABLE + 1, MONA_ACT_COUNT - 1);
+        k->op.epilogue.alpha = random_half(k->f);
+    }
     k->residual = (mona_shape){
         k->output.channels, 0, 0, only_zeros ? MONA_F16 : (mona_type)between(0, 2), 0, {0}};
     if (chance(3))
@@ -171,6 +176,8 @@ static void random_conv(conv_case *k, section *s, bool chip)
 /* Sometimes the results go to planes: any block whose square divides the channels. */
 static void random_store(conv_case *k)
 {
+    if (mona_is_function(k->op.epilogue.activation_after_add))
+        return;
     const uint32_t block = (uint32_t)between(1, 4);
     mona_file_store *s = &k->store_op.store;
     k->store = chance(2);

@@ -27,7 +27,8 @@ static void place_constants(program *p, ac_address *at)
     ub->low = take(at, VECTOR);
     ub->high = take(at, VECTOR);
     ub->residual_scale = take(at, VECTOR);
-    ub->bounds = take(at, p->k->table ? mona_polynomials_bound_bytes(p->k->table) : 0);
+    ub->bounds = take(at, p->k->table ? mona_polynomials_bound_bytes(p->k->table)
+                                      : mona_function_uniform_bytes(&p->function));
 }
 
 void mona_conv_shape_tile(const program *p, tile *t)
@@ -49,7 +50,9 @@ size_t mona_conv_place_buffers(program *p, const tile *t)
     place_constants(p, &at);
     p->ub.t = take(&at, bytes);
     p->ub.negative = take(&at, prelu ? bytes : 0);
-    p->ub.work = take(&at, p->k->table ? mona_polynomials_work_bytes(tile_elements(p, t)) : 0);
+    p->ub.work =
+        take(&at, p->k->table ? mona_polynomials_work_bytes(tile_elements(p, t))
+                              : mona_function_work_bytes(&p->function, tile_elements(p, t)));
     if (has_residual_lanes(p))
         p->ub.residual = take(&at, bytes);
     else
@@ -69,6 +72,7 @@ static void fill_blocks(const program *p, const tile *t)
     dup_all(p->core, p->ub.residual_scale, ac_f16_from_f32(e->residual_scale), LANES, side_by_side);
     if (p->k->table)
         mona_polynomials_begin(p->core, p->k->table, p->ub.bounds);
+    mona_function_begin(p->core, &p->function, p->ub.bounds);
     mona_conv_clear_residual(p, t);
     if (t->pitch == t->piece_rows && t->m1 % p->cuts == 0)
         return;
@@ -292,6 +296,9 @@ void mona_conv_finish(const program *p, const tile *t)
         mona_polynomials_apply(p->core, p->k->table,
                                &(mona_polynomials_at){p->ub.bounds, p->ub.work, p->ub.t},
                                tile_elements(p, t));
+    if (p->function.count)
+        mona_function_apply(p->core, &p->function, p->ub.bounds, p->ub.work, p->ub.t,
+                            tile_elements(p, t));
     if (p->k->masked)
         with_lanes(p, t, AC_VAND, p->ub.t, p->ub.mask);
     mona_conv_store(p, t);

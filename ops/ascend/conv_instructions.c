@@ -437,6 +437,8 @@ static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *so
                  .batch = MONA_NONE,
                  .l0b_first = MONA_NONE,
                  .loaded = loads ? 0 : SIZE_MAX};
+    if (c->epilogue.function && c->epilogue.function != MONA_ACT_TABLE)
+        mona_function_find(&p.function, (mona_activation)c->epilogue.function, c->epilogue.alpha);
     p.cuts = mona_conv_cuts(&p);
     choose_tile(&p);
     p.all_weights = weight_bytes(&p, 0, k->parts);

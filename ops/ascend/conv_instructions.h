@@ -5,6 +5,7 @@
 #define MONA_OPS_CONV_INSTRUCTIONS_H
 
 #include "ops/ascend/conv_packing.h"
+#include "ops/ascend/functions.h"
 #include "ops/ascend/lanes.h"
 #include "ops/ascend/polynomials.h"
 #include "ops/ascend/ub.h"
@@ -29,7 +30,7 @@ typedef struct buffers {
     ac_address mask;         /* all bits set where there is a channel, else 0 */
     /* Blocks of 16 equal values in fp16: 0, the bounds of CLIP, the scale of the residual. */
     ac_address zero, low, high, residual_scale;
-    ac_address bounds, work; /* of the polynomials */
+    ac_address bounds, work; /* of the polynomials, or of the function */
     /* Of a tile. */
     ac_address t, negative;    /* fp16, laid out as `tile` says */
     ac_address residual;       /* like t if the cube adds the residual, else conv_residual.c */
@@ -91,12 +92,13 @@ typedef struct program {
     const ac_conv *conv;
     const mona_conv_packing *k;
     ac_address weights, ones;
-    uint32_t element;   /* bytes of an element of the source */
-    uint32_t chunk, m1; /* fractals of K in a chunk; fractals of rows of A in a full tile */
-    uint32_t stack;     /* output rows of a full tile */
-    uint32_t cuts;      /* pieces that a lane block's rows are cut into in ub.t */
-    bool weights_stay;  /* L0B holds all weights of a group */
-    bool along_k;       /* load3ds go along K where they can */
+    uint32_t element;       /* bytes of an element of the source */
+    uint32_t chunk, m1;     /* fractals of K in a chunk; fractals of rows of A in a full tile */
+    uint32_t stack;         /* output rows of a full tile */
+    uint32_t cuts;          /* pieces that a lane block's rows are cut into in ub.t */
+    bool weights_stay;      /* L0B holds all weights of a group */
+    bool along_k;           /* load3ds go along K where they can */
+    mona_function function; /* of the results, unless it is a table */
     buffers ub;
     uint32_t batch;     /* the batch whose constants UB holds; MONA_NONE: none */
     uint32_t l0b_first; /* first part of the group whose weights L0B holds; MONA_NONE: none */
@@ -211,11 +213,12 @@ static inline bool residual_like_t(const program *p)
 }
 
 /* Whether the output's scale is applied to t before the results are rounded. Results in fp16 are
- * scaled while they are rounded, unless some lanes must end as +0 (masked) or planes have a scale
- * of their own. */
+ * scaled while they are rounded, unless some lanes must end as +0 (masked), a function follows or
+ * planes have a scale of their own. */
 static inline bool scales_first(const program *p)
 {
-    return p->row->output.type != MONA_F16 || p->k->masked || p->k->way == MONA_CONV_PLANES;
+    return p->row->output.type != MONA_F16 || p->k->masked || p->function.count ||
+           p->k->way == MONA_CONV_PLANES;
 }
 
 /* Whether results in fp16, which need no scale, are rounded, that is copied, by the maximum of them

@@ -139,7 +139,9 @@ static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
     const mona_file_epilogue *e = &b->op->epilogue;
     const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
     const bool inside = ac_f32_from_f16(e->clip_min) < 0 && ac_f32_from_f16(e->clip_max) > 0;
-    const bool moves = e->activation_after_add == MONA_ACT_TABLE && b->data[e->slopes];
+    const uint8_t f = e->activation_after_add;
+    const bool moves = (f == MONA_ACT_TABLE && b->data[e->slopes]) || f == MONA_ACT_SIGMOID ||
+                       f == MONA_ACT_SOFTPLUS;
     const bool minus = !is_byte(b->output.type) && ac_f32_from_f16(e->output_scale) < 0;
     return (!clips || inside) && !minus && !moves && (!adds(b) || residual_by_cube);
 }

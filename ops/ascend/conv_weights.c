@@ -314,25 +314,13 @@ static const mona_conv_packing *bind_packing(const mona_bound_op *b, void *at, c
     return k;
 }
 
-bool mona_conv_has_program(const mona_bound_op *b)
-{
-    const uint8_t function = b->op->epilogue.activation_after_add;
-    return !mona_is_function(function) || function == MONA_ACT_TABLE;
-}
-
 size_t mona_conv_program_constants(const mona_bound_op *b)
 {
-    if (!mona_conv_has_program(b))
-        return mona_op_conv.constants_bytes(b);
     return mona_conv_head_bytes(b) + packing_bytes(b);
 }
 
 void mona_conv_program_bind(const mona_bound_op *b)
 {
-    if (!mona_conv_has_program(b)) {
-        mona_op_conv.bind(b);
-        return;
-    }
     ac_conv *conv = mona_conv_bind_head(b);
     uint8_t *at = (uint8_t *)b->constants + mona_conv_head_bytes(b);
     conv->packing = bind_packing(b, at, &conv->epilogue);

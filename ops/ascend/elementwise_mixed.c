@@ -153,6 +153,7 @@ static void bring_constants(const program *p)
             side_by_side);
     dup_all(p->core, p->low, ac_f16_from_f32(e->clip_min), AC_FRACTAL, side_by_side);
     dup_all(p->core, p->high, ac_f16_from_f32(e->clip_max), AC_FRACTAL, side_by_side);
+    sync(p, AC_PIPE_V, AC_PIPE_S); /* which has used those of the rows before */
     fill_halves(p, p->mask, there, UINT16_MAX);
     fill_halves(p, p->mask + 2 * (uint64_t)there, AC_FRACTAL - there, 0);
     for (uint32_t c = 0; e->slope && c < round_up(channels, AC_FRACTAL); c++)

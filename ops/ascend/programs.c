@@ -5,7 +5,6 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
     [MONA_OP_LOAD] = {.emit = mona_load_program, .loads_strips = mona_load_is_dense},
     [MONA_OP_STORE] = {.emit = mona_store_program},
     [MONA_OP_CONV] = {.emit = mona_conv_program,
-                      .possible = mona_conv_has_program,
                       .loads_constants = true,
                       .ends_in_v = true,
                       .together = mona_conv_together,

@@ -19,8 +19,6 @@ void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
 void mona_store_program(const mona_row_call *calls, uint32_t count);
 void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 
-/* CONV without a function in its epilogue; others have the constants of row kernels. */
-bool mona_conv_has_program(const mona_bound_op *bound);
 void mona_conv_program(const mona_row_call *calls, uint32_t count);
 uint32_t mona_conv_together(const mona_bound_op *bound);
 bool mona_conv_stores(const mona_bound_op *bound);

@@ -20,6 +20,7 @@
 #include "formats/element.h"
 #include "engine/model_format.h"
 #include "tests/unit/onnx_builder.h"
+#include "tests/unit/modelled_check.h"
 #include "pipeline/stages/session_binding.h"
 
 static uint32_t seed;
@@ -201,6 +202,7 @@ static inline void run_engine_as(const uint8_t *bytes, size_t size, const mona_c
         out[i] = make_buffer(&t);
     }
     assert_int_equal(mona_session_run(bound.session, in, out), MONA_OK);
+    assert_nothing_found(bound.session);
     for (unsigned i = 0; i < out_count; i++) {
         const mona_tensor_info t = mona_plan_output(bound.plan, i);
         outputs[i] =
@@ -297,11 +299,10 @@ static const compiler_options half_planes = {COMPILER_FLOATS};
 static inline void check_one_result(compiler *c, const compiler_options *options, uint32_t height,
                                     uint32_t width)
 {
-    const mona_config configs[] = {{.threads = 1, .strip_rows = 1},
-                                   {.threads = 2},
-                                   {.threads = 1, .tile_columns = 7},
-                                   {.cpu = "c"},
-                                   {.device = &mona_device_model310}};
+    const mona_config configs[] = {
+        {.threads = 1, .strip_rows = 1},   {.threads = 2},
+        {.threads = 1, .tile_columns = 7}, {.cpu = "c"},
+        {.device = &mona_device_model310}, {.device = &mona_device_model310, .strip_rows = 12}};
     format_error error = {0};
     reference_array input, found[2];
     uint8_t *bytes;

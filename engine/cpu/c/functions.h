@@ -17,11 +17,12 @@ typedef struct power {
 } power;
 
 /* Taylor's polynomial of exp(r) - 1 after x = k log(2) + r, |r| < 0.347: the next term is below
- * 2^-22 of it. k times the first part of log(2) is exact. */
+ * 2^-22 of it. k times the first part of log(2) is exact. Beyond 64 no result of a function
+ * changes any more, and 1 / exp(x) is no denormal number. */
 INLINE power power_of(vf x)
 {
     static const float factors[] = {1.0f / 720, 1.0f / 120, 1.0f / 24, 1.0f / 6, 1.0f / 2, 1};
-    x = vf_min(vf_max(x, vf_set1(-87)), vf_set1(88));
+    x = vf_min(vf_max(x, vf_set1(-87)), vf_set1(64));
     const vf shifted = vf_add(vf_mul(x, vf_set1(0x1.715476p+0f)), vf_set1(0x1.8p23f));
     const vf k = vf_sub(shifted, vf_set1(0x1.8p23f));
     const vf r =

@@ -22,8 +22,8 @@ typedef struct cost_target cost_target;
 /* "host" or "ascend310"; NULL: there is no such target. */
 const cost_target *cost_find(const char *name);
 
-/* Whether the results of functions such as SiLU may be F16. Otherwise only tables with results of 8
- * bits run. */
+/* Whether the results of functions such as SiLU may be F16. Otherwise they have 8 bits: tables take
+ * less time there. */
 bool cost_takes_half_functions(const cost_target *target);
 
 /* The cost of a CONV that computes this many pixels, with inputs of 8 bits or F16. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Functions of activations: every fp16 number on every instruction set, against the mathematics
- * library, and tables. */
+ * library; on an AI Core's vector unit; and tables. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "engine/model_format.h"
 #include "engine/run/isas.h"
 #include "formats/element.h"
+#include "ops/ascend/functions.h"
 #include "ops/ascend/polynomials.h"
 
 enum { NUMBERS = 1 << 16 };
@@ -51,12 +52,18 @@ static int rank_of(uint16_t bits)
     return bits & 0x8000 ? -(bits & 0x7fff) : bits;
 }
 
+/* All finite numbers of fp16, and zeros in place of others. */
+static void fill_numbers(uint16_t row[NUMBERS])
+{
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        row[i] = (i & 0x7c00) == 0x7c00 ? 0 : (uint16_t)i;
+}
+
 static void check_function(const ac_isa *isa, mona_activation function)
 {
     uint16_t *row = malloc(NUMBERS * sizeof *row);
     unsigned finite = 0, exact = 0;
-    for (uint32_t i = 0; i < NUMBERS; i++)
-        row[i] = (i & 0x7c00) == 0x7c00 ? 0 : (uint16_t)i;
+    fill_numbers(row);
     isa->function_row(&(ac_function_row){.row = {(uint8_t *)row, 0, 1, MONA_F16},
                                          .channels = 1,
                                          .pixels = NUMBERS,
@@ -109,6 +116,45 @@ static void tables_replace_bytes(void **state)
                 assert_int_equal(row[i],
                                  i < count ? table[(uint8_t)(i + count)] : (uint8_t)(i + count));
         }
+}
+
+/* ---- functions on the vector unit ------------------------------------------------------------ */
+
+static void check_on_vector_unit(mona_activation function, float a)
+{
+    static uint8_t ub[1 << 18];
+    static uint16_t want[NUMBERS];
+    mona_function found;
+    ac_core core = {.target = &ac_target_ascend310, .take = ac_execute};
+    core.memory[AC_UB] = (ac_memory){ub, sizeof ub, true};
+    fill_numbers(want);
+    fill_numbers((uint16_t *)(void *)ub);
+    mona_isas[0].isa->function_row(&(ac_function_row){.row = {(uint8_t *)want, 0, 1, MONA_F16},
+                                                      .channels = 1,
+                                                      .pixels = NUMBERS,
+                                                      .function = (uint8_t)function,
+                                                      .alpha = a});
+    mona_function_find(&found, function, a);
+    assert_true(found.count < FUNCTION_STEPS && found.uniforms <= FUNCTION_UNIFORMS);
+    const size_t uniforms = NUMBERS * sizeof(uint16_t);
+    const size_t work = uniforms + mona_function_uniform_bytes(&found);
+    assert_true(work + mona_function_work_bytes(&found, NUMBERS) <= sizeof ub);
+    mona_function_begin(&core, &found, ac_at(AC_UB, uniforms));
+    mona_function_apply(&core, &found, ac_at(AC_UB, uniforms), ac_at(AC_UB, work), ac_at(AC_UB, 0),
+                        NUMBERS);
+    const uint16_t *got = (const uint16_t *)(const void *)ub;
+    for (uint32_t i = 0; i < NUMBERS; i++)
+        if (got[i] != want[i])
+            fail_msg("function %d of 0x%04x: 0x%04x, not 0x%04x", function, i, got[i], want[i]);
+}
+
+static void the_vector_unit_gives_the_same_numbers(void **state)
+{
+    (void)state;
+    const float alphas[] = {0.75f, 1, 0, -2.5f, 65504};
+    for (int f = MONA_ACT_TABLE + 1; f < MONA_ACT_COUNT; f++)
+        for (size_t i = 0; i < (f == MONA_ACT_ELU ? sizeof alphas / sizeof *alphas : 1); i++)
+            check_on_vector_unit((mona_activation)f, alphas[i]);
 }
 
 /* ---- tables on the vector unit --------------------------------------------------------------- */
@@ -186,6 +232,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_numbers_are_rounded_nearly_right),
         cmocka_unit_test(tables_replace_bytes),
+        cmocka_unit_test(the_vector_unit_gives_the_same_numbers),
         cmocka_unit_test(tables_are_sums_of_polynomials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

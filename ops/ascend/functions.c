@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+/* Records the steps of functions and emits them. functions.h explains them.
+ *
+ * While it is recorded, a value is the index of the step that makes it, counted from 1; value 0 is
+ * the function's argument. Then each gets a buffer, which is free again after its last use. */
+#include "ops/ascend/functions.h"
+
+#include "engine/cpu/c/f16.h"
+#include "engine/libc.h"
+
+/* ---- recording ------------------------------------------------------------------------------- */
+
+/* A value of `in`, or, if that is NULL, a constant. */
+typedef struct vf {
+    mona_function *in;
+    uint8_t value;
+    float constant;
+} vf;
+
+static vf vf_set1(float x)
+{
+    return (vf){.constant = x};
+}
+
+/* A block of 8 equal numbers. */
+static uint8_t uniform_of(mona_function *f, uint32_t bits)
+{
+    uint32_t i = 0;
+    while (i < f->uniforms && f->uniform[i] != bits)
+        i++;
+    f->uniform[i] = bits;
+    f->uniforms = i < f->uniforms ? f->uniforms : i + 1;
+    return (uint8_t)(FUNCTION_STEPS + i);
+}
+
+static uint8_t operand_of(mona_function *f, vf v)
+{
+    return v.in ? v.value : uniform_of(f, ac_bits(v.constant));
+}
+
+static vf record(mona_function *f, uint32_t operation, uint8_t a, uint8_t b, float scalar)
+{
+    f->step[f->count++] = (mona_function_step){(uint8_t)operation, 0, a, b, scalar};
+    return (vf){.in = f, .value = (uint8_t)f->count};
+}
+
+static vf with_vector(ac_vec2 op, vf a, vf b)
+{
+    mona_function *f = a.in ? a.in : b.in;
+    return record(f, op, operand_of(f, a), operand_of(f, b), 0);
+}
+
+static vf with_scalar(ac_vecs op, vf a, float scalar)
+{
+    return record(a.in, AC_VEC2_COUNT + op, a.value, 0, scalar);
+}
+
+static vf vf_add(vf a, vf b)
+{
+    return !b.in   ? with_scalar(AC_VADDS_F32, a, b.constant)
+           : !a.in ? with_scalar(AC_VADDS_F32, b, a.constant)
+                   : with_vector(AC_VADD_F32, a, b);
+}
+
+static vf vf_sub(vf a, vf b)
+{
+    return b.in ? with_vector(AC_VSUB_F32, a, b) : with_scalar(AC_VADDS_F32, a, -b.constant);
+}
+
+/* A product with 1 is no step. */
+static vf vf_mul(vf a, vf b)
+{
+    const vf value = a.in ? a : b, other = a.in ? b : a;
+    if (other.in)
+        return with_vector(AC_VMUL_F32, a, b);
+    return other.constant == 1 ? value : with_scalar(AC_VMULS_F32, value, other.constant);
+}
+
+static vf vf_max(vf a, vf b)
+{
+    return with_vector(AC_VMAX_F32, a, b);
+}
+
+static vf vf_min(vf a, vf b)
+{
+    return with_vector(AC_VMIN_F32, a, b);
+}
+
+static vf with_bits(ac_vec2 op, vf a, uint32_t bits)
+{
+    return record(a.in, op, a.value, uniform_of(a.in, bits), 0);
+}
+
+/* Of the bits of 1.5 * 2^23 + k, those of k alone are left when 23 more places are gained. */
+static vf vf_power2(vf v)
+{
+    return with_bits(AC_VADD_S32, with_bits(AC_VMUL_S32, v, 1u << 23), 127u << 23);
+}
+
+/* a / b for b in 2^-100..2^100. Bits taken from a constant give 1 / b within 8 %, two steps of
+ * Newton's within 2^-17, of which the last step leaves no more than rounding: the result is within 1
+ * ulp of fp32. A quotient in the middle between two numbers of fp16 can so become the wrong one;
+ * `seed` and `first` are such that none of any function does. Where the quotient is -0 it stays
+ * -0. */
+static vf vf_div(vf a, vf b)
+{
+    enum { SEED = 0x7ef45c00 };
+    const float first = 0x1.004p+1f;
+    vf r = record(b.in, AC_VSUB_S32, uniform_of(b.in, SEED), b.value, 0);
+    r = vf_mul(r, vf_sub(vf_set1(first), vf_mul(b, r)));
+    r = vf_mul(r, vf_sub(vf_set1(2), vf_mul(b, r)));
+    const vf q = vf_mul(a, r);
+    return vf_sub(q, vf_mul(vf_sub(vf_mul(b, q), a), r));
+}
+
+#include "engine/cpu/c/functions.h"
+
+/* Makes buffers of values. */
+static void place(mona_function *f)
+{
+    uint8_t last[FUNCTION_STEPS + 1] = {0}, buffer[FUNCTION_STEPS + 1] = {0};
+    bool taken[FUNCTION_STEPS] = {true};
+    for (uint32_t i = 0; i < f->count; i++) {
+        const mona_function_step *s = &f->step[i];
+        for (uint32_t k = 0; k < 2; k++) {
+            const uint8_t value = k ? s->b : s->a;
+            if (value < FUNCTION_STEPS && (!k || s->operation < AC_VEC2_COUNT))
+                last[value] = (uint8_t)i;
+        }
+    }
+    f->buffers = 1;
+    for (uint32_t i = 0; i < f->count; i++) {
+        mona_function_step *s = &f->step[i];
+        uint8_t *const operands[] = {&s->a, &s->b};
+        for (uint32_t k = 0; k < (s->operation < AC_VEC2_COUNT ? 2 : 1); k++) {
+            const uint8_t value = *operands[k];
+            if (value >= FUNCTION_STEPS)
+                continue;
+            *operands[k] = buffer[value];
+            taken[buffer[value]] = last[value] > i;
+        }
+        while (taken[s->to])
+            s->to++;
+        taken[s->to] = true;
+        buffer[i + 1] = s->to;
+        f->buffers = s->to + 1u > f->buffers ? s->to + 1u : f->buffers;
+    }
+    f->result = buffer[f->count];
+}
+
+void mona_function_find(mona_function *found, mona_activation function, float alpha)
+{
+    *found = (mona_function){0};
+    function_of(function, (vf){.in = found}, vf_set1(alpha));
+    place(found);
+}
+
+/* ---- emitting -------------------------------------------------------------------------------- */
+
+/* Bytes of all buffers, at most: as many numbers are worked on at once, whole repeats. */
+enum { WORK_BYTES = 1 << 16 };
+
+static uint32_t piece_of(const mona_function *f)
+{
+    return WORK_BYTES / (f->buffers * AC_REPEAT) * FLOAT_LANES;
+}
+
+size_t mona_function_uniform_bytes(const mona_function *f)
+{
+    return (size_t)f->uniforms * AC_BLOCK;
+}
+
+static size_t buffer_bytes(uint32_t count)
+{
+    return round_up(count * sizeof(float), AC_BLOCK);
+}
+
+size_t mona_function_work_bytes(const mona_function *f, uint32_t count)
+{
+    return f->count ? f->buffers * buffer_bytes(min_u32(count, piece_of(f))) : 0;
+}
+
+/* As sums of 0 and the number, which its bits are taken for; none is denormal. */
+void mona_function_begin(ac_core *core, const mona_function *f, ac_address uniforms)
+{
+    enum { EQUAL = AC_BLOCK / sizeof(float) };
+    if (!f->uniforms)
+        return;
+    dup_all(core, uniforms, 0, f->uniforms * AC_FRACTAL, side_by_side);
+    ac_emit_barrier(core, AC_PIPE_V);
+    for (uint32_t i = 0; i < f->uniforms; i++) {
+        const ac_address at = uniforms + (uint64_t)i * AC_BLOCK;
+        vecs_all(core, AC_VADDS_F32, at, at, ac_float(f->uniform[i]), EQUAL, side_by_side);
+    }
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+typedef struct piece {
+    ac_core *core;
+    ac_address uniforms, work;
+    uint32_t count;
+} piece;
+
+static ac_address at_of(const piece *p, uint8_t operand)
+{
+    return operand < FUNCTION_STEPS ? p->work + operand * buffer_bytes(p->count)
+                                    : p->uniforms + (uint64_t)(operand - FUNCTION_STEPS) * AC_BLOCK;
+}
+
+static void emit(const piece *p, const mona_function_step *s)
+{
+    ac_vector strides = side_by_side;
+    if (s->a >= FUNCTION_STEPS)
+        strides.a_block = strides.a_repeat = 0;
+    if (s->b >= FUNCTION_STEPS)
+        strides.b_block = strides.b_repeat = 0;
+    if (s->operation < AC_VEC2_COUNT)
+        vec2_all(p->core, (ac_vec2)s->operation, at_of(p, s->to), at_of(p, s->a), at_of(p, s->b),
+                 p->count, strides);
+    else
+        vecs_all(p->core, (ac_vecs)(s->operation - AC_VEC2_COUNT), at_of(p, s->to), at_of(p, s->a),
+                 s->scalar, p->count, side_by_side);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+void mona_function_apply(ac_core *core, const mona_function *f, ac_address uniforms,
+                         ac_address work, ac_address x, uint32_t count)
+{
+    const uint32_t most = piece_of(f);
+    for (uint32_t done = 0; done < count; done += most, x += most * sizeof(uint16_t)) {
+        const piece p = {core, uniforms, work, min_u32(count - done, most)};
+        vconv_all(core, AC_F16_F32, at_of(&p, 0), x, p.count);
+        ac_emit_barrier(core, AC_PIPE_V);
+        for (uint32_t i = 0; i < f->count; i++)
+            emit(&p, &f->step[i]);
+        vconv_all(core, AC_F32_F16, x, at_of(&p, (uint8_t)f->result), p.count);
+        ac_emit_barrier(core, AC_PIPE_V);
+    }
+}
