@@ -203,6 +203,7 @@ static mona_bound_op bound_conv(const conv_case *k, const section *s, const ac_i
     mona_bound_op b = {
         .op = &k->op,
         .data = s->bytes,
+        .run = &mona_run_conv,
         .target = k->target,
         .isa = isa,
         .on_ai_core = !isa,

@@ -133,17 +133,23 @@ static uint32_t row_group(const mona_bound_op *b, const mona_conv_packing *k)
     return b->op->conv.groups > 1 ? 1 : group < MONA_CONV_MAX_GROUP ? group : MONA_CONV_MAX_GROUP;
 }
 
+/* Whether a function makes other numbers of zeros. */
+static bool moves_zeros(const mona_bound_op *b)
+{
+    const mona_file_epilogue *e = &b->op->epilogue;
+    const uint8_t f = e->activation_after_add;
+    return f == MONA_ACT_TABLE ? b->data[e->slopes]
+                               : f == MONA_ACT_SIGMOID || f == MONA_ACT_SOFTPLUS;
+}
+
 /* Whether lanes without a channel come out as +0. Their sums are zero. */
 static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
 {
     const mona_file_epilogue *e = &b->op->epilogue;
     const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
     const bool inside = ac_f32_from_f16(e->clip_min) < 0 && ac_f32_from_f16(e->clip_max) > 0;
-    const uint8_t f = e->activation_after_add;
-    const bool moves = (f == MONA_ACT_TABLE && b->data[e->slopes]) || f == MONA_ACT_SIGMOID ||
-                       f == MONA_ACT_SOFTPLUS;
     const bool minus = !is_byte(b->output.type) && ac_f32_from_f16(e->output_scale) < 0;
-    return (!clips || inside) && !minus && !moves && (!adds(b) || residual_by_cube);
+    return (!clips || inside) && !minus && !moves_zeros(b) && (!adds(b) || residual_by_cube);
 }
 
 /* Sets the parts and their lane blocks. False: `pixels` pixels do not fill whole lane blocks. */
@@ -165,7 +171,7 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
     k->parts = (channels + k->c0 - 1) / k->c0;
     k->one_pattern = k->c0 <= LANES;
     k->group = k->way == MONA_CONV_SCATTER ? scatter_group(b) : row_group(b, k);
-    k->masked = k->way == MONA_CONV_ROW && k->c0 != LANES && channels % k->c0 &&
+    k->masked = k->way == MONA_CONV_ROW && channels % k->c0 && (k->c0 != LANES || moves_zeros(b)) &&
                 !zeros_stay(b, k->residual_by_cube);
     /* One of 8 bits the vector unit can only add in blocks of 16 channels. */
     const bool lanes = !adds_byte(b) || k->residual_by_cube || k->c0 % LANES == 0;
