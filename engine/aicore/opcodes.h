@@ -22,9 +22,9 @@ typedef enum ac_mad { AC_MAD_S32U8S8, AC_MAD_S32S8S8, AC_MAD_F32F16F16, AC_MAD_C
 /* Conversions of the L0C -> UB copy. */
 typedef enum ac_drain { AC_DRAIN_F32_F16, AC_DRAIN_S32_F16_DEQ, AC_DRAIN_COUNT } ac_drain;
 
-/* Vector instructions: by what name they are told, their intrinsics, and the types of elements; half
- * is fp16. Results are rounded once, integers of 32 bits wrap, and conversions to integers round
- * half to even and saturate. APART: those without a form with all fields in one word. */
+/* Vector instructions: their names, intrinsics and types of elements; half is fp16. Results are
+ * rounded once, integers of 32 bits wrap, and conversions to integers round half to even and
+ * saturate. APART: those without a form with all fields in one word. */
 #define AC_VEC2_ROWS(X, APART)                                                                     \
     X(AC_VADD, "vadd", vadd, half)                                                                 \
     X(AC_VSUB, "vsub", vsub, half)                                                                 \

@@ -134,11 +134,6 @@ static void put_pattern(maker *m, uint64_t index)
     }
 }
 
-static uint64_t in_l1(uint32_t space)
-{
-    return space != AC_UB;
-}
-
 static void put_vector(maker *m, const ac_form *f, const place *at, uint32_t operands)
 {
     const uint32_t op = f->opcode;
@@ -155,17 +150,11 @@ static void put_vector(maker *m, const ac_form *f, const place *at, uint32_t ope
 
 static void put_scalar(maker *m, const ac_form *f, const place *at)
 {
-    const uint64_t *config = f->config;
-    if (f->opcode == AC_OP_MOVE) {
-        words_put_operands(m, AC_OP_MOVE, 0, at, 2, 3);
-        words_put(m, config[0]);
-        words_put(m, config[1]);
-        words_put(m, config[2] | in_l1(f->space[0]) << 32 | in_l1(f->space[1]) << 40);
-    } else {
-        words_put_operands(m, AC_OP_FILL, 0, at, 1, 2);
-        words_put(m, config[0] | in_l1(f->space[0]) << 40);
-        words_put(m, config[1]);
-    }
+    const uint32_t words = f->opcode == AC_OP_MOVE ? 3 : 2;
+    const uint32_t in_l1 = (f->space[0] != AC_UB) | (f->space[1] != AC_UB) << 1;
+    words_put_operands(m, f->opcode, in_l1, at, ac_operations[f->opcode].operands, words);
+    for (uint32_t k = 0; k < words; k++)
+        words_put(m, f->config[k]);
 }
 
 void words_put_instruction(maker *m, const ac_record *r)

@@ -41,9 +41,9 @@
  *   DUP, VECS  config, and the value in the type of the elements
  *   TRANSPOSE  type: upper halves of dst 0, a 1, event 2; config; 8 words of 4 blocks each, 16
  *              bits, signed: of dst, then of a
- *   MOVE       count 0, type of dst 32, of a 40, fp16 scale 48; steps of dst 0, a 32; maximum 0,
- *              whether dst 32, a 40 is in L1
- *   FILL       count 0, bytes 32, whether dst is in L1 40; step 0, value 32
+ *   MOVE       type: whether dst 0, a 1 is in L1; count 0, type of dst 32, of a 40, fp16 scale 48;
+ *              steps of dst 0, a 32; maximum
+ *   FILL       type as of MOVE; count 0, bytes 32; step 0, value 32
  * The scalar unit works in UB only: blocks of L1 are copied there and back. */
 #ifndef MONA_REPLAY_WORDS_H
 #define MONA_REPLAY_WORDS_H

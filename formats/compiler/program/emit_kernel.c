@@ -58,12 +58,12 @@ static void wide_operand(const printer *p, uint64_t word)
     operand(p, bits(word, 0, 32), bits(word, 32, 8), word >> 40);
 }
 
-/* dst, a and b of an instruction, as three arguments. */
-static void operands(printer *p, uint64_t word)
+/* The first operands of an instruction, as so many more arguments. */
+static void operands(printer *p, uint64_t word, uint32_t count)
 {
     const uint32_t wide = (uint32_t)bits(word, 8, 8);
     const uint64_t all = wide ? 0 : next(p);
-    for (uint32_t k = 0; k < 3; k++) {
+    for (uint32_t k = 0; k < count; k++) {
         fprintf(p->out, ", ");
         if (k < wide)
             wide_operand(p, next(p));
@@ -72,7 +72,7 @@ static void operands(printer *p, uint64_t word)
     }
 }
 
-/* Words that helpers read from UB. Returns where they lie. */
+/* Words that helpers read from UB. */
 static void store(printer *p, const uint64_t *words, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
@@ -89,51 +89,30 @@ static void print_instruction(printer *p, uint64_t word)
 {
     const uint32_t code = (uint32_t)bits(word, 0, 8), wide = (uint32_t)bits(word, 8, 8);
     const uint64_t *behind = p->words + p->at + (wide ? wide : 1);
+    const ac_opcode op = (ac_opcode)code;
+    const uint32_t config = code < AC_OP_TRANSPOSE;
+    const uint32_t stored = config             ? op == AC_OP_DUP || ac_is_vecs(op)
+                            : op == AC_OP_MOVE ? 3
+                            : op == AC_OP_FILL ? 2
+                                               : 9;
     call(p, "flags_before", word);
     fprintf(p->out, ");\n");
-    if (code == AC_OP_LOAD3D) {
-        fprintf(p->out, "    set_fmatrix(UINT64_C(0x%" PRIx64 "));\n    load3d(%" PRIu64, behind[0],
-                bits(word, 16, 4));
-        fprintf(p->out, " + 0");
-        const size_t at = p->at;
-        const uint64_t all = p->words[at];
-        for (uint32_t k = 0; k < 2; k++) {
-            fprintf(p->out, ", ");
-            if (wide)
-                wide_operand(p, p->words[at + k]);
-            else
-                constant(p, bits(all, 20 * k, 20));
-        }
+    if (op == AC_OP_LOAD3D) {
+        call(p, "set_fmatrix", behind[0]);
+        fprintf(p->out, ");\n    load3d(%" PRIu64, bits(word, 16, 4));
+        operands(p, word, 2);
         fprintf(p->out, ", UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n", behind[1],
                 behind[2]);
-        p->at = (size_t)(behind - p->words) + 3;
+        p->at += 3;
         return;
     }
-    const bool scalar = code >= AC_OP_TRANSPOSE;
-    const bool valued = code == AC_OP_DUP || ac_is_vecs((ac_opcode)code);
-    const uint32_t stored = !scalar ? valued : code == AC_OP_MOVE ? 3 : code == AC_OP_FILL ? 2 : 9;
-    const uint32_t config = scalar ? 0 : 1;
     store(p, behind + config, stored);
-    if (scalar) {
-        const bool turns = ac_turns((ac_opcode)code);
-        fprintf(p->out, "    %s(", code == AC_OP_MOVE ? "move" : turns ? "transpose" : "fill");
-        if (turns)
-            fprintf(p->out, "UINT64_C(0x%" PRIx64 "), ", word);
-        const uint64_t all = p->words[p->at];
-        for (uint32_t k = 0; k < (code == AC_OP_FILL ? 1u : 2u); k++) {
-            if (wide)
-                wide_operand(p, p->words[p->at + k]);
-            else
-                constant(p, bits(all, 20 * k, 20));
-            fprintf(p->out, ", ");
-        }
-        fprintf(p->out, "WORDS_UB);\n");
-    } else {
-        call(p, "perform", word);
-        operands(p, word);
-        fprintf(p->out, ", UINT64_C(0x%" PRIx64 "), WORDS_UB);\n", behind[0]);
-    }
-    p->at = (size_t)(behind - p->words) + config + stored;
+    call(p, config ? "perform" : ac_turns(op) ? "transpose" : ac_operations[op].name, word);
+    operands(p, word, config ? 3 : ac_operations[op].operands);
+    if (config)
+        fprintf(p->out, ", UINT64_C(0x%" PRIx64 ")", behind[0]);
+    fprintf(p->out, ", WORDS_UB);\n");
+    p->at += config + stored;
 }
 
 static void print_tile(printer *p, uint64_t word)
