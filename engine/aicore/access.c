@@ -38,7 +38,7 @@ static bool legal_vector(const ac_instruction *i, ac_fault *f)
 {
     const ac_vector *v = &i->vector;
     const ac_streams s = ac_streams_of(i);
-    uint32_t widest = 0;
+    uint32_t widest = 1;
     for (uint32_t k = 0; k < s.count; k++)
         widest = s.at[k].width > widest ? s.at[k].width : widest;
     return within(f, "lanes", v->lanes, 1, AC_REPEAT / widest) &&

@@ -88,11 +88,10 @@ static double cubic(double x)
 
 static void make_filter(filter *f, const double correlation[GRAIN_LAGS], double scale)
 {
-    double half[GRAIN_LAGS + 1], wide[MOST_REACH + 1], energy = 0;
+    double half[GRAIN_LAGS + 1], wide[MOST_REACH + 1] = {0}, energy = 0;
     shape(correlation, half);
     int reach = (int)fmin(REACH * scale, MOST_REACH);
     for (int m = 0; m <= reach; m++) {
-        wide[m] = 0;
         for (int n = -GRAIN_LAGS; n <= GRAIN_LAGS; n++)
             wide[m] += half[abs(n)] * cubic(m / scale - n);
         energy += (m ? 2 : 1) * wide[m] * wide[m];

@@ -200,13 +200,13 @@ static bool lose_packet(input *in, int code, pipeline_error *error)
 }
 
 /* Frames of the video that an index lists and that were not read. Where libav has changed the index
- * for an edit list, it is no evidence. */
+ * for an edit list, it is no evidence; but it may have had no memory for the index. */
 static uint64_t missing_frames(const input *in)
 {
     const int64_t listed = in->video->nb_frames;
     const bool whole = in->start == INT64_MIN && in->end == INT64_MAX && in->entry == INT64_MIN;
-    return whole && listed == avformat_index_get_entries_count(in->video) &&
-                   in->video_packets < (uint64_t)listed
+    const bool listing = in->from.faulty || listed == avformat_index_get_entries_count(in->video);
+    return whole && listing && listed > 0 && in->video_packets < (uint64_t)listed
                ? (uint64_t)listed - in->video_packets
                : 0;
 }

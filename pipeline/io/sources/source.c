@@ -188,11 +188,12 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
         return pipeline_fail(error, "out of memory");
     if (list && !remote)
         media_end_lists(s->format);
-    av_log_errors_listen(); /* for fail_open */
+    av_log_errors_listen(); /* for fail_open, and faulty */
     int code = error->text[0] ? AVERROR(ENOSYS)
                               : avformat_open_input(&s->format, address, format, options);
     if (code < 0)
         return fail_open(s->path, remote ? "" : address, list, code, error);
+    s->faulty = av_log_errors_count() > 0;
     if (remote)
         media_opened_remote(s->format);
     if (media_list_ended(s->format))

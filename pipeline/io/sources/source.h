@@ -27,6 +27,7 @@ typedef struct source {
     const pipeline_notes *notes;
     AVFormatContext *format; /* describes the streams */
     double max_streams;      /* of it; 0: as many as libav takes, 1000 */
+    bool faulty;             /* libav found a fault in the description */
     /* What each kind remembers: */
     live live;
     picture_list pictures;

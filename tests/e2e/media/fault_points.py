@@ -27,6 +27,8 @@ from pathlib import Path
 FOLDER, FROM, STEP = Path(sys.argv[1]).resolve(), sys.argv[2], int(sys.argv[3])
 MONA = str(Path(os.environ["MONA"]).resolve())
 FILM = ["--preset", "ultrafast", "-j", "1", "--quiet", "--stages", "denoise,sr"]
+if FROM == "libraries":  # which may lose frames, and with --quiet only errors are told
+    FILM += ["--on-error", "stop"]
 RUNS = {
     "film": [MONA, "enhance", "in.mp4", "-o", "out/film.mp4", *FILM],
     "resume": [MONA, "enhance", "in.mp4", "-o", "out/film.mp4", *FILM, "--resume", "--segment", "3"],
@@ -44,6 +46,7 @@ RUNS["av1"] = [MONA, "enhance", "in.mp4", "-o", "out/film.mp4", "-c", "av1", "-j
 ERRORS = {"malloc": 12, "mmap": 12, "open": 13, "read": 5, "write": 28, "lseek": 5, "close": 5, "stat": 5, "thread": 11,
           "fsync": 5, "rename": 13, "av": 12}
 CLASSES = 17  # of faults.c, where those above come first
+PACKETS = {}  # of the video, by the digest of the file
 TIMES_DIFFER = {"live", "bench"}  # how many frames are left out, how long they take
 
 
@@ -68,7 +71,7 @@ class Outcome:
         self.held = collections.Counter(text[8 * CLASSES:].decode().split())
         self.files = self.contents()
         self.again = None
-        self.video = None if FROM == "program" or self.status else [self.packets(name) for name in sorted(self.files)]
+        self.video = None if FROM == "program" or self.status else [self.packets(*file) for file in sorted(self.files.items())]
         if run == "resume" and self.status and not trace:
             self.again = self.started(dict(os.environ, TMPDIR=str(self.folder / "tmp"))), self.contents()
         shutil.rmtree(self.folder)
@@ -81,10 +84,12 @@ class Outcome:
             return "hangs", []
         return end.returncode, end.stderr.decode(errors="replace").splitlines()
 
-    def packets(self, name):
-        return subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries",
-                               "packet=pts,size:stream=width,height,codec_name", "-of", "csv=p=0", self.folder / name],
-                              stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
+    def packets(self, name, digest):
+        if digest not in PACKETS:  # most files are those of the run without a fault
+            PACKETS[digest] = subprocess.run(["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries",
+                                              "packet=pts,size:stream=width,height,codec_name", "-of", "csv=p=0", self.folder / name],
+                                             stdin=subprocess.DEVNULL, capture_output=True, check=False).stdout
+        return PACKETS[digest]
 
     def contents(self):
         files = [p for name in ("out", "tmp") for p in sorted((self.folder / name).rglob("*"))]

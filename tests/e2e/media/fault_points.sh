@@ -64,7 +64,17 @@ $(find "$tmp" -name 'refused.mkv*')" "1 1 1 "
 }
 MONA_FAULT_ENDLESS=1 refused "all threads that are" 'does not start: the system refused a thread'
 refused "one thread that is" 'waits for ever at frame [0-9]*: the system refused it a thread'
+# libav goes on with a part of a film's index where it gets no memory for the rest.
+shortened() {
+    for n in $(seq 60 140); do
+        MONA_FAULT=malloc:$n:12 MONA_FAULT_FROM=libraries LD_PRELOAD=$tmp/faults.so "$mona" enhance -y "$tmp/in.mp4" -o "$tmp/short.mkv" \
+            --stages sr --preset ultrafast -j 1 2> "$tmp/short.log" < /dev/null || continue
+        echo "$(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/short.mkv") \
+$(grep -c 'of the 6 frames that the file announces, the last 4 are missing' "$tmp/short.log")"
+    done | sort -u | tr '\n' ';'
+}
 if full; then
+    same "an index that is cut short is told" "$(shortened)" "2 1;6 0;"
     power resume 1
     power film 1
     points program 1

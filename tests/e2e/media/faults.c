@@ -12,8 +12,9 @@
  * MONA_FAULT_FROM=program|libc|libraries
  *     only calls that come from the program itself, which mona is, from libc, or from others;
  *     MONA_FAULT_OBJECT=PART: the shared library with this name stands for the program
- *     Calls while a shared library is opened do not fail, but the opening itself does: the linker
- *     ends the process where it has no memory, and constructors have nobody to tell. GLib's waits
+ *     Calls of the linker and those while a shared library is opened do not fail, but the opening
+ *     itself does: the linker ends the process where it has no memory, also for what each thread
+ *     has of a library that was opened, and constructors have nobody to tell. GLib's waits
  *     for ever: what it logs takes the lock of the allocator that failed
  * MONA_FAULT_FILE=PART
  *     of reads, writes and seeks, only those of files whose names contain it
@@ -67,7 +68,7 @@ static atomic_long own_calls[CLASSES], *calls = own_calls;
 typedef struct range {
     uintptr_t from, to;
 } range;
-static range program, libc;
+static range program, libc, linker;
 static _Thread_local int opening; /* shared libraries, one for another */
 
 static int note_object(struct dl_phdr_info *object, size_t size, void *unused)
@@ -87,6 +88,8 @@ static int note_object(struct dl_phdr_info *object, size_t size, void *unused)
         program = all; /* the first is the program */
     if (strstr(object->dlpi_name, "/libc.so"))
         libc = all;
+    if (strstr(object->dlpi_name, "/ld-"))
+        linker = all;
     return 0;
 }
 
@@ -98,7 +101,7 @@ static bool in(range r, const void *address)
 static bool is_meant(const void *caller)
 {
     const char *from = getenv("MONA_FAULT_FROM");
-    if (!program.to || opening)
+    if (!program.to || opening || in(linker, caller))
         return false; /* before main, or in a constructor */
     return !from || (*from == 'p'            ? in(program, caller)
                      : !strcmp(from, "libc") ? in(libc, caller)

@@ -54,14 +54,15 @@ static void check_part(const command *line, const option_part *part)
 /* One row, or several with " or " between them. */
 static void check_needs(const command *line, const char *names)
 {
-    char text[128], *rest = text;
+    char text[128], *name = text, *next;
     snprintf(text, sizeof text, "%s", names);
-    for (char *next = text; next; rest = next + 4) {
-        next = strstr(rest, " or ");
+    do {
+        next = strstr(name, " or ");
         if (next)
             *next = 0;
-        assert_true(has_row(line, rest));
-    }
+        assert_true(has_row(line, name));
+        name = next ? next + 4 : name;
+    } while (next);
 }
 
 static void test_rules_name_rows(void **state)
