@@ -157,6 +157,27 @@ void mona_function_find(mona_function *found, mona_activation function, float al
     place(found);
 }
 
+/* The first guess is SEED less the number's bits, shifted right once. The unit does not shift: the
+ * mantissa is halved as a number, behind 2^23, without its last bit; of each bit of the exponent
+ * that is set a minimum makes the one below it. */
+void mona_function_find_inverse_root(mona_function *found)
+{
+    enum { SEED = 0x5f3759df, MANTISSA = 0x7ffffe, EXPONENT = 23, STEPS = 4 };
+    const uint32_t behind = 0x4b000000; /* the bits of 2^23 */
+    *found = (mona_function){0};
+    const vf x = {.in = found};
+    vf half = with_bits(AC_VADD_S32, with_bits(AC_VAND, x, MANTISSA), behind);
+    half = vf_add(vf_mul(half, vf_set1(0.5f)), vf_set1(0x1p22f));
+    vf r = record(found, AC_VSUB_S32, uniform_of(found, SEED + behind), half.value, 0);
+    for (uint32_t bit = EXPONENT; bit < 31; bit++)
+        r = with_vector(AC_VSUB_S32, r,
+                        with_bits(AC_VMIN_S32, with_bits(AC_VAND, x, 1u << bit), 1u << (bit - 1)));
+    half = vf_mul(x, vf_set1(0.5f));
+    for (uint32_t i = 0; i < STEPS; i++)
+        r = vf_mul(r, vf_sub(vf_set1(1.5f), vf_mul(vf_mul(half, r), r)));
+    place(found);
+}
+
 /* ---- emitting -------------------------------------------------------------------------------- */
 
 /* Bytes of all buffers, at most: as many numbers are worked on at once, whole repeats. */
@@ -218,11 +239,20 @@ static void emit(const piece *p, const mona_function_step *s)
         strides.b_block = strides.b_repeat = 0;
     if (s->operation < AC_VEC2_COUNT)
         vec2_all(p->core, (ac_vec2)s->operation, at_of(p, s->to), at_of(p, s->a), at_of(p, s->b),
-                 p->count, strides);
+                 s->operation < AC_VADD_F32 ? 2 * p->count : p->count, strides);
     else
         vecs_all(p->core, (ac_vecs)(s->operation - AC_VEC2_COUNT), at_of(p, s->to), at_of(p, s->a),
                  s->scalar, p->count, side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
+ac_address mona_function_run(ac_core *core, const mona_function *f, ac_address uniforms,
+                             ac_address work, uint32_t count)
+{
+    const piece p = {core, uniforms, work, count};
+    for (uint32_t i = 0; i < f->count; i++)
+        emit(&p, &f->step[i]);
+    return at_of(&p, (uint8_t)f->result);
 }
 
 void mona_function_apply(ac_core *core, const mona_function *f, ac_address uniforms,
@@ -230,12 +260,10 @@ void mona_function_apply(ac_core *core, const mona_function *f, ac_address unifo
 {
     const uint32_t most = piece_of(f);
     for (uint32_t done = 0; done < count; done += most, x += most * sizeof(uint16_t)) {
-        const piece p = {core, uniforms, work, min_u32(count - done, most)};
-        vconv_all(core, AC_F16_F32, at_of(&p, 0), x, p.count);
+        const uint32_t piece = min_u32(count - done, most);
+        vconv_all(core, AC_F16_F32, work, x, piece);
         ac_emit_barrier(core, AC_PIPE_V);
-        for (uint32_t i = 0; i < f->count; i++)
-            emit(&p, &f->step[i]);
-        vconv_all(core, AC_F32_F16, x, at_of(&p, (uint8_t)f->result), p.count);
+        vconv_all(core, AC_F32_F16, x, mona_function_run(core, f, uniforms, work, piece), piece);
         ac_emit_barrier(core, AC_PIPE_V);
     }
 }

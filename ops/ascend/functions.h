@@ -31,11 +31,18 @@ typedef struct mona_function {
 /* Finds the steps of a function other than TABLE. alpha: of ELU. */
 void mona_function_find(mona_function *found, mona_activation function, float alpha);
 
+/* Finds those of ac_inverse_root() (engine/cpu/c/normalise.h). */
+void mona_function_find_inverse_root(mona_function *found);
+
 /* Bytes of UB for the uniforms, and for working on `count` numbers. */
 size_t mona_function_uniform_bytes(const mona_function *f);
 size_t mona_function_work_bytes(const mona_function *f, uint32_t count);
 /* Writes the uniforms. */
 void mona_function_begin(ac_core *core, const mona_function *f, ac_address uniforms);
+/* Of the numbers of fp32 in buffer 0, where `work` begins, no more than mona_function_work_bytes()
+ * allows. Returns where the results are. */
+ac_address mona_function_run(ac_core *core, const mona_function *f, ac_address uniforms,
+                             ac_address work, uint32_t count);
 /* x = f16(function(x)) for `count` numbers of fp16. */
 void mona_function_apply(ac_core *core, const mona_function *f, ac_address uniforms,
                          ac_address work, ac_address x, uint32_t count);

@@ -46,6 +46,12 @@ void mona_resize_columns_program(const mona_row_call *calls, uint32_t count);
 bool mona_resize_is_nearest(const mona_bound_op *bound);
 void mona_resize_nearest_program(const mona_row_call *calls, uint32_t count);
 
+/* NORMALISE; others than those that have a program have the constants of row kernels. */
+void mona_normalise_program(const mona_row_call *calls, uint32_t count);
+bool mona_normalise_has_program(const mona_bound_op *bound);
+size_t mona_normalise_program_constants(const mona_bound_op *bound);
+void mona_normalise_program_bind(const mona_bound_op *bound);
+
 /* MAX_POOL and AVERAGE_POOL. */
 void mona_pool_program(const mona_row_call *calls, uint32_t count);
 

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "engine/cpu/c/normalise.h"
 #include "engine/model_format.h"
 #include "engine/run/isas.h"
 #include "formats/element.h"
@@ -157,6 +158,36 @@ static void the_vector_unit_gives_the_same_numbers(void **state)
             check_on_vector_unit((mona_activation)f, alphas[i]);
 }
 
+static void the_vector_unit_finds_the_same_roots(void **state)
+{
+    (void)state;
+    enum { ROOTS = 512 };
+    static uint8_t ub[1 << 16];
+    float *x = (float *)(void *)ub, from[ROOTS];
+    uint32_t seed = 1;
+    mona_function found;
+    ac_core core = {.target = &ac_target_ascend310, .take = ac_execute};
+    core.memory[AC_UB] = (ac_memory){ub, sizeof ub, true};
+    mona_function_find_inverse_root(&found);
+    assert_true(found.count < FUNCTION_STEPS && found.uniforms <= FUNCTION_UNIFORMS);
+    const size_t uniforms = mona_function_work_bytes(&found, ROOTS);
+    uint32_t *to = (uint32_t *)(void *)(ub + uniforms);
+    for (uint32_t i = 0; i < found.uniforms * 8; i++)
+        to[i] = found.uniform[i / 8];
+    for (int exponent = -100; exponent < 100; exponent++)
+        for (int round = 0; round < 20; round++) {
+            for (uint32_t i = 0; i < ROOTS; i++) {
+                seed = seed * 1664525 + 1013904223;
+                x[i] = from[i] = ldexpf(1 + (float)(seed >> 9) / (1 << 23), exponent);
+            }
+            const ac_address at =
+                mona_function_run(&core, &found, ac_at(AC_UB, uniforms), ac_at(AC_UB, 0), ROOTS);
+            for (uint32_t i = 0; i < ROOTS; i++)
+                if (((float *)(void *)(ub + ac_offset_of(at)))[i] != ac_inverse_root(from[i]))
+                    fail_msg("of %a", (double)from[i]);
+        }
+}
+
 /* ---- tables on the vector unit --------------------------------------------------------------- */
 
 enum { INDICES = 4096 }; /* fp16 numbers from below 0 to above 255, a quarter apart */
@@ -233,6 +264,7 @@ int main(void)
         cmocka_unit_test(all_numbers_are_rounded_nearly_right),
         cmocka_unit_test(tables_replace_bytes),
         cmocka_unit_test(the_vector_unit_gives_the_same_numbers),
+        cmocka_unit_test(the_vector_unit_finds_the_same_roots),
         cmocka_unit_test(tables_are_sums_of_polynomials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

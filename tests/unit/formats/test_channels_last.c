@@ -56,6 +56,33 @@ static void channels_are_normalised(void **state)
     }
 }
 
+/* A part of a block of channels, whole ones, and more than one block of 8 bits has; rows of fewer
+ * and of more pixels than an AI Core takes at a time. */
+static void targets_normalise_alike(void **state)
+{
+    (void)state;
+    static const int channels[] = {5, 16, 40, 72}, widths[] = {9, 20, 70, 300};
+    for (size_t i = 0; i < sizeof channels / sizeof *channels; i++)
+        for (int int8 = 0; int8 < 2; int8++) {
+            char dims[32];
+            const int c = channels[i];
+            onnx_builder *b = ob_new(20);
+            ob_input(b, "x", 3, 0, 0);
+            add_conv(b, "x", "stem", 3, c);
+            ob_ints(b, ob_node(b, "Transpose", "stem", "last"), "perm", "0 2 3 1");
+            snprintf(dims, sizeof dims, "%d", c);
+            ob_constant(b, "gain", dims, noises(b, (size_t)c, 1));
+            ob_constant(b, "shift", dims, noises(b, (size_t)c, 0.5f));
+            ob_node(b, "LayerNormalization", "last gain shift", "n");
+            ob_ints(b, ob_node(b, "Transpose", "n", "first"), "perm", "0 3 1 2");
+            add_conv(b, "first", "y", c, 4);
+            ob_output(b, "y");
+            compiler *made = open_good(b);
+            check_one_result(made, &(compiler_options){.int8 = int8}, 4, (uint32_t)widths[i]);
+            compiler_close(made);
+        }
+}
+
 /* A block of ConvNeXt. */
 static onnx_builder *next_net(bool open)
 {
@@ -297,6 +324,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_are_normalised),
+        cmocka_unit_test(targets_normalise_alike),
         cmocka_unit_test(channels_move_to_the_end_and_back),
         cmocka_unit_test(tokens_are_pixels),
         cmocka_unit_test(attention_is_one_operator),
