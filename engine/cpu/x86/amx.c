@@ -356,19 +356,15 @@ static __attribute__((noinline)) void conv_joined(const ac_conv_row *row, const 
     for (uint32_t n = 0; n < conv.blocks; n++)
         counts[n] = count;
     for (uint32_t i = 0; i < parts; i++) {
-        const size_t x = min_u32(i * part.pixels, row->pixels - part.pixels);
+        const uint32_t x = min_u32(i * part.pixels, row->pixels - part.pixels);
         uint8_t *to = row->scratch + JOINED_AT;
         for (uint32_t r = 0; r < count; r++, to += (size_t)part.pixels * TILE_BYTES) {
-            join(to, row->runs + r * JOINED, x * row->conv->pixel_bytes, row->conv->pixel_bytes,
-                 part.pixels);
+            join(to, row->runs + r * JOINED, (size_t)x * row->conv->pixel_bytes,
+                 row->conv->pixel_bytes, part.pixels);
             runs[r] = to;
             elements[r] = TILE_BYTES;
         }
-        part.output.data = row->output.data + x * AC_FRACTAL * mona_type_size(row->output.type);
-        if (conv.epilogue.add)
-            part.residual.data =
-                row->residual.data + x * row->residual.c0 * mona_type_size(row->residual.type);
-        conv_any(&part, by);
+        conv_pixels(&part, by, x, part.pixels);
     }
 }
 
@@ -380,7 +376,7 @@ static void conv_row(const ac_conv_row *row)
     else if (joined_possible(row))
         conv_joined(row, &scatter_by);
     else if (tiles_possible(row))
-        conv_any(row, &scatter_by);
+        conv_pixels(row, &scatter_by, 0, row->pixels);
     else
         ac_avx512_conv_row(row);
 }

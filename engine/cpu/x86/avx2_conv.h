@@ -13,10 +13,10 @@
  * 16 outputs, one holds an operand of a pixel in all lanes, and one is left for intermediate
  * values. FP16 uses the same block, with fp32 multiply-adds.
  *
- * Elements that must be converted go through a buffer on the stack: all runs of a tile of pixels at
- * once if they fit, so that each element is converted once and not once for every pixel that reads
- * it. If they do not fit, K is processed in parts, and accumulators stay in memory between
- * parts. */
+ * Elements that must be converted are, for all runs of some pixels at once (conv_pieces()), so that
+ * each is converted once and not for every pixel and every block of outputs that reads it. Weights
+ * are converted for each tile of pixels. If those of a tile do not fit, K is processed in parts, and
+ * accumulators stay in memory between parts. */
 #ifndef AC_AVX2_CONV_H
 #define AC_AVX2_CONV_H
 
@@ -24,10 +24,10 @@
 
 enum {
     BLOCK = 6,
-    TILE = 24,            /* pixels, a multiple of BLOCK */
-    ELEMENT_BYTES = 6144, /* bytes of the buffer for converted elements */
-    WEIGHT_STEPS = 88,    /* most steps of a part of K */
-    WHOLE = 32,           /* elements are converted in multiples of this */
+    TILE = 120,        /* pixels, a multiple of BLOCK */
+    WEIGHT_STEPS = 88, /* most steps of a part of K */
+    WHOLE = 32,        /* elements are converted in multiples of this */
+    OPERANDS_BYTES = AC_SCRATCH_TILES - AC_SCRATCH, /* at most of converted elements */
 };
 
 #include "engine/cpu/x86/avx2_epilogue.h"
@@ -37,60 +37,50 @@ enum {
 /* A part of K: some runs of the job. */
 typedef struct part {
     uint32_t run, runs;
-    const uint8_t *weights;  /* operands */
-    const uint8_t *elements; /* operands of pixel `origin` on, run after run; NULL: they are in
-                                the source */
-    uint32_t stride;         /* bytes between runs of elements */
-    uint32_t origin;
-    bool plain; /* the epilogue can be done in registers */
+    const uint8_t *weights; /* operands */
+    bool plain;             /* the epilogue can be done in registers */
 } part;
 
 static bool converts_elements(const ac_conv *c)
 {
-    return !c->operands && (ELEMENT == 2 || c->source_type == MONA_S8);
+    return !c->operands && c->source_type != MONA_F16 &&
+           (ELEMENT == 2 || c->source_type == MONA_S8);
 }
 
 /* Bytes from one run of converted elements to the next, for a tile of `pixels` pixels. No run of a
  * block is longer than its first. */
-static uint32_t run_stride(const ac_conv *c, uint32_t first_run, uint32_t pixels)
+static uint32_t run_stride(const ac_conv *c, uint32_t pixels)
 {
-    const uint32_t count = (pixels - 1) * pixel_elements(c) + c->run_elements[first_run];
+    const uint32_t count = (pixels - 1) * pixel_elements(c) + c->run_elements[c->first_run[0]];
     return (count + WHOLE - 1) / WHOLE * WHOLE * ELEMENT;
 }
 
-/* The number of runs from p->run on that fit the buffers. *steps: how many steps these have. */
+/* The number of runs from p->run on whose weights fit the buffer. *steps: how many steps these
+ * have. */
 static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
 {
     uint32_t runs = 0;
     for (*steps = 0; p->run + runs < j->run_count; runs++) {
         const uint32_t more = ac_run_steps(j->conv, j->first_run + p->run + runs);
-        if ((runs + 1) * p->stride > ELEMENT_BYTES || *steps + more > WEIGHT_STEPS)
+        if (ELEMENT == 2 && *steps + more > WEIGHT_STEPS)
             break;
         *steps += more;
     }
     return runs;
 }
 
-/* Converts the runs of part p for `pixels` pixels from x on. */
-static void convert_part(part *p, const job *j, uint32_t x, uint32_t pixels, uint8_t *elements)
+/* Converts the runs up to `end` of a row for `pixels` pixels from x on, and tells where they are. The
+ * last step may read beyond the last run. */
+static void convert_runs(const ac_conv_row *row, uint32_t end, uint32_t x, uint32_t pixels,
+                         const uint8_t **runs, uint8_t *to)
 {
-    const ac_conv *c = j->conv;
-    const uint32_t distance = pixel_elements(c);
-    p->elements = elements;
-    p->origin = x;
-    for (uint32_t r = 0; r < p->runs; r++)
-        convert_elements(elements + (size_t)r * p->stride,
-                         j->runs[p->run + r] + (size_t)x * distance,
-                         (pixels - 1) * distance + c->run_elements[j->first_run + p->run + r],
-                         c->source_type == MONA_S8);
-}
-
-/* Operands of pixel x in run r of the part. distance: bytes between pixels. */
-INLINE const uint8_t *run_of(const job *j, const part *p, uint32_t r, uint32_t x,
-                             const uint32_t distance)
-{
-    const uint8_t *a = p->elements ? p->elements + (size_t)r * p->stride : j->runs[p->run + r];
-    return a + (size_t)(x - p->origin) * distance;
+    const ac_conv *c = row->conv;
+    const uint32_t distance = pixel_elements(c), stride = run_stride(c, pixels);
+    for (uint32_t r = c->first_run[0]; r < end; r++, to += stride) {
+        runs[r] = to;
+        convert_elements(to, row->runs[r] + (size_t)x * distance,
+                         (pixels - 1) * distance + c->run_elements[r], c->source_type == MONA_S8);
+    }
 }
 
 INLINE void accumulate(__m256i *acc, const job *j, const part *p, const uint32_t pixels,
@@ -100,7 +90,7 @@ INLINE void accumulate(__m256i *acc, const job *j, const part *p, const uint32_t
     for (uint32_t r = 0; r < p->runs; r++) {
         const uint32_t steps =
             (j->conv->run_elements[j->first_run + p->run + r] + 3u) / 4 * ELEMENT;
-        const uint8_t *a = run_of(j, p, r, x, distance);
+        const uint8_t *a = j->runs[p->run + r] + (size_t)(x - j->runs_origin) * distance;
         for (uint32_t s = 0; s < steps; s++, a += 4, w += 64) {
             FORGET(a);
             const __m256i b0 = load_vector(w), b1 = load_vector(w + 32);
@@ -175,25 +165,20 @@ static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, i
         int8_blocks(j, p, BLOCK, distance, x, count, rest);
 }
 
-/* In scratch. The last step may read beyond the last run of elements. */
+/* In scratch. */
 typedef struct tile_work {
     _Alignas(64) uint8_t weights[WEIGHT_STEPS * 64 * ELEMENT];
-    _Alignas(64) uint8_t elements[ELEMENT_BYTES + WHOLE];
     _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
 } tile_work;
 
-/* Pixels, where there is nothing in `elements`. */
-enum { OPERANDS_TILE = (ELEMENT_BYTES / 64 + TILE) / BLOCK * BLOCK };
-
 _Static_assert(sizeof(tile_work) <= WORK_BYTES, "it fits");
 
-/* Computes pixels whose runs hold operands: parts of K by its weights alone. Tiles are as equal as
- * whole blocks allow; the last is moved back. */
-static void int8_operands(const job *j, bool plain)
+/* Computes pixels whose runs hold operands. Tiles are as equal as whole blocks allow; the last is
+ * moved back. */
+static void int8_tiles(const job *j, bool plain)
 {
     tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
-    int32_t *rest = (int32_t *)(void *)work->elements;
-    const uint32_t tiles = (j->pixels + OPERANDS_TILE - 1) / OPERANDS_TILE;
+    const uint32_t tiles = (j->pixels + TILE - 1) / TILE;
     const uint32_t blocks = (j->pixels + BLOCK * tiles - 1) / (BLOCK * tiles);
     const uint32_t count = min_u32(BLOCK * blocks, j->pixels);
     for (uint32_t i = 0; i < j->pixels; i += count) {
@@ -202,38 +187,8 @@ static void int8_operands(const job *j, bool plain)
         for (uint32_t steps; p.run < j->run_count; p.run += p.runs, w += (size_t)steps * 64) {
             p.runs = runs_that_fit(j, &p, &steps);
             p.weights = convert_weights(work->weights, w, steps);
-            int8_part(j, &p, j->origin + min_u32(i, j->pixels - count), count, rest);
+            int8_part(j, &p, j->origin + min_u32(i, j->pixels - count), count, work->rest);
         }
-    }
-}
-
-/* Computes a tile of pixels. converted: whether work->weights already holds all of them; returns
- * whether it does now. */
-static __attribute__((noinline)) bool int8_tile(const job *j, bool plain, tile_work *work,
-                                                bool converted, uint32_t x, uint32_t count)
-{
-    const uint8_t *w = j->weights[0];
-    part p = {.stride = run_stride(j->conv, j->first_run, count), .plain = plain};
-    for (uint32_t steps; p.run < j->run_count; p.run += p.runs, w += (size_t)steps * 64) {
-        p.runs = runs_that_fit(j, &p, &steps);
-        p.weights = convert_weights(work->weights, w, converted ? 0 : steps);
-        convert_part(&p, j, x, count, work->elements);
-        int8_part(j, &p, x, count, work->rest);
-        converted = p.runs == j->run_count;
-    }
-    return converted;
-}
-
-static void int8_tiles(const job *j, bool plain)
-{
-    tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
-    const uint32_t end = j->origin + j->pixels;
-    bool converted = false;
-    for (uint32_t x = j->origin, count; x < end; x += count) {
-        count = min_u32(TILE, end - x);
-        if (count < BLOCK && j->pixels >= BLOCK)
-            x = end - (count = BLOCK);
-        converted = int8_tile(j, plain, work, converted, x, count);
     }
 }
 
@@ -260,14 +215,8 @@ static void int8_run(const job *source)
     _Alignas(64) int32_t start[AC_FRACTAL];
     job j = *source;
     const bool plain = int8_plain(&j);
-    const part all = {.runs = j.run_count, .weights = j.weights[0], .plain = plain};
     int8_start(&j, plain, start);
-    if (j.conv->operands)
-        int8_operands(&j, plain);
-    else if (converts_elements(j.conv))
-        int8_tiles(&j, plain);
-    else
-        int8_part(&j, &all, j.origin, j.pixels, NULL);
+    int8_tiles(&j, plain);
 }
 
 /* ---- FP16 ----------------------------------------------------------------------------------- */
@@ -347,12 +296,15 @@ static void f16_run(const job *j)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static bool winograd_run(const job *j, uint32_t blocks);
+static bool winograd_serves(const ac_conv_row *row);
+static void winograd_run(const job *j, uint32_t blocks);
 
 static void run_blocks(job *j, uint32_t blocks)
 {
-    if (winograd_run(j, blocks))
+    if (winograd_serves(j->row)) {
+        winograd_run(j, blocks);
         return;
+    }
     for (uint32_t b = 0; b < blocks; b++) {
         if (j->conv->source_type == MONA_F16)
             f16_run(j);
@@ -362,25 +314,55 @@ static void run_blocks(job *j, uint32_t blocks)
     }
 }
 
-/* Whether the longest run, which is the first, fits the buffers. Only very large filters or strides
- * do not. */
-static bool runs_fit(const ac_conv *c)
-{
-    return c->source_type == MONA_F16 || !converts_elements(c) ||
-           (run_stride(c, 0, TILE) <= ELEMENT_BYTES && ac_run_steps(c, 0) <= WEIGHT_STEPS);
-}
-
 #include "engine/cpu/x86/avx2_depthwise.h"
 #include "engine/cpu/x86/avx2_narrow.h"
 
+/* Pixels whose operands fit, besides the addresses of `runs` runs. Where filters are very large,
+ * there may be none. */
+static uint32_t pixels_that_fit(const ac_conv *c, uint32_t runs)
+{
+    const uint32_t room = (OPERANDS_BYTES - WHOLE * ELEMENT) / runs, longest = c->first_run[0];
+    const uint32_t elements = room / (WHOLE * ELEMENT) * WHOLE - WHOLE; /* wraps if too few */
+    const bool some = room >= 2 * WHOLE * ELEMENT && elements >= c->run_elements[longest] &&
+                      ac_run_steps(c, longest) <= WEIGHT_STEPS;
+    return some ? (elements - c->run_elements[longest]) / pixel_elements(c) + 1 : 0;
+}
+
+/* Computes a row whose elements are converted, for all outputs at once, in pieces as equal as whole
+ * blocks allow. */
+static void conv_pieces(const ac_conv_row *row, const ac_isa *by)
+{
+    const ac_conv *c = row->conv;
+    const uint32_t end = c->first_run[c->blocks - 1] + c->run_count[c->blocks - 1];
+    const uint32_t most = pixels_that_fit(c, end);
+    if (!most) {
+        ac_c_conv_row(row);
+        return;
+    }
+    const uint32_t pieces = (row->pixels + most - 1) / most;
+    const uint32_t even = ((row->pixels + pieces - 1) / pieces + BLOCK - 1) / BLOCK * BLOCK;
+    const uint32_t count = min_u32(row->pixels, min_u32(most, even));
+    const uint8_t **runs = (const uint8_t **)(void *)(row->scratch + AC_SCRATCH);
+    ac_conv conv = *c;
+    ac_conv_row part = *row;
+    conv.operands = true;
+    part.conv = &conv;
+    part.runs = runs;
+    for (uint32_t i = 0; i < row->pixels; i += count) {
+        const uint32_t x = min_u32(i, row->pixels - count);
+        convert_runs(row, end, x, count, runs, (uint8_t *)(runs + end));
+        conv_pixels(&part, by, x, count);
+    }
+}
+
 static void conv_with(const ac_conv_row *row, const ac_isa *by)
 {
-    if (!runs_fit(row->conv))
-        ac_c_conv_row(row);
-    else if (narrow_possible(row))
+    if (narrow_possible(row))
         conv_narrow(row, by);
+    else if (!winograd_serves(row) && converts_elements(row->conv))
+        conv_pieces(row, by);
     else
-        conv_any(row, by);
+        conv_pixels(row, by, 0, row->pixels);
 }
 
 #endif

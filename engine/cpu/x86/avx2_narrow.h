@@ -11,12 +11,13 @@ enum {
     NARROW_TAPS = 25,
     NARROW_OUTPUTS = AC_NARROW_OUTPUTS,
     NARROW_TILE = 48,
-    NARROW_GROUP = 8, /* pixels that are finished together */
+    NARROW_BYTES = 6144, /* at most of converted elements */
+    NARROW_GROUP = 8,    /* pixels that are finished together */
 };
 
 typedef struct narrow_job {
     job base;
-    part all;
+    bool plain;
     uint32_t taps;
     const uint8_t *at[NARROW_TAPS]; /* operands of the tile's first pixel, tap by tap */
     uint32_t outputs;               /* outputs that are computed: 1, 4 or 6 */
@@ -26,7 +27,7 @@ typedef struct narrow_job {
 
 /* In scratch. */
 typedef struct narrow_work {
-    _Alignas(64) uint8_t elements[ELEMENT_BYTES];
+    _Alignas(64) uint8_t elements[NARROW_BYTES];
     _Alignas(64) int32_t sums[2 * NARROW_TILE * 4];
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
 } narrow_work;
@@ -37,7 +38,7 @@ static bool narrow_possible(const ac_conv_row *row)
 {
     const ac_conv *c = row->conv;
     return c->narrow && row->pixels >= NARROW_GROUP &&
-           c->run_count[0] * run_stride(c, 0, NARROW_TILE) <= ELEMENT_BYTES && clamps_of(row).tame;
+           c->run_count[0] * run_stride(c, NARROW_TILE) <= NARROW_BYTES && clamps_of(row).tame;
 }
 
 /* ---- sums ----------------------------------------------------------------------------------- */
@@ -178,20 +179,25 @@ INLINE void narrow_results(const narrow_job *j, const bool plain, const bool add
 static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
 {
     int32_t *sums = j->work->sums;
-    if (converts_elements(j->base.conv))
-        convert_part(&j->all, &j->base, x, count, j->work->elements);
-    for (uint32_t r = 0, tap = 0; r < j->all.runs; r++) {
-        const uint8_t *a = run_of(&j->base, &j->all, r, x, 16 * ELEMENT);
-        for (uint32_t t = 0; t < ac_run_steps(j->base.conv, r) / 4; t++)
-            j->at[tap++] = a + (size_t)t * 16 * ELEMENT;
+    const ac_conv_row *row = j->base.row;
+    const uint8_t *converted[NARROW_TAPS], *const *runs = row->runs;
+    const size_t distance = (size_t)16 * ELEMENT;
+    size_t first = x * distance;
+    if (converts_elements(row->conv)) {
+        convert_runs(row, row->conv->run_count[0], x, count, converted, j->work->elements);
+        runs = converted;
+        first = 0;
     }
+    for (uint32_t r = 0, tap = 0; tap < j->taps; r++)
+        for (uint32_t t = 0; t < ac_run_steps(row->conv, r) / 4; t++)
+            j->at[tap++] = runs[r] + first + t * distance;
     if (j->outputs == 1)
         narrow_blocks(j, 1, 4, count, sums);
     else if (j->outputs == 4)
         narrow_blocks(j, 4, ELEMENT == 1 ? 3 : 2, count, sums);
     else
         narrow_blocks(j, NARROW_OUTPUTS, 2, count, sums);
-    if (!j->all.plain)
+    if (!j->plain)
         narrow_results(j, false, j->base.limits->add, x, count, sums, out);
     else if (j->base.limits->add)
         narrow_results(j, true, true, x, count, sums, out);
@@ -209,12 +215,11 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *by)
     j.base = job_of(row, &limits, 0);
     j.work = (narrow_work *)(void *)row->scratch;
     uint8_t *results = j.work->results;
-    j.all = (part){
-        .runs = c->run_count[0], .stride = run_stride(c, 0, count), .plain = is_plain(&j.base)};
+    j.plain = is_plain(&j.base);
     j.taps = ac_block_steps(c, 0) / 4;
     j.outputs = ac_narrow_vectors(c->channels);
     j.width = c->channels > 4 ? 8 : 4;
-    int8_start(&j.base, j.all.plain, start);
+    int8_start(&j.base, j.plain, start);
     const bool direct = !row->planes && row->output.c0 == j.width;
     const ac_row tile = {results, 0, j.width, row->output.type};
     for (uint32_t i = 0; i < row->pixels; i += count) {

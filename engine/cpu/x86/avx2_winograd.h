@@ -9,7 +9,7 @@
 #include "engine/cpu/winograd.h"
 
 enum {
-    QUADS = TILE / WINOGRAD_PIXELS, /* at most */
+    QUADS = BLOCK, /* at most */
     FEW_QUADS = 4,
     WINOGRAD_ROWS = 6,  /* transformed at a time */
     WINOGRAD_STEPS = 8, /* pairs of channels */
@@ -19,8 +19,6 @@ enum {
 typedef int16_t winograd_samples[WINOGRAD_POSITIONS][WINOGRAD_ROWS][QUADS][16];
 /* Products of a block of outputs: [position][quad][16 outputs]. */
 typedef int32_t winograd_products[WINOGRAD_POSITIONS][QUADS][AC_FRACTAL];
-
-_Static_assert((int)QUADS == (int)BLOCK, "a tile's quads fill a register block");
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
@@ -194,19 +192,22 @@ static __attribute__((noinline)) void winograd_tile(const job *jobs, const bool 
  * computed. */
 static uint32_t winograd_quads(uint32_t pixels)
 {
-    const uint32_t few = FEW_QUADS * WINOGRAD_PIXELS;
-    return pixels < TILE || (pixels + few - 1) / few * few < (pixels + TILE - 1) / TILE * TILE
+    const uint32_t few = FEW_QUADS * WINOGRAD_PIXELS, many = QUADS * WINOGRAD_PIXELS;
+    return pixels < many || (pixels + few - 1) / few * few < (pixels + many - 1) / many * many
                ? FEW_QUADS
                : QUADS;
 }
 
-static bool winograd_run(const job *source, uint32_t blocks)
+static bool winograd_serves(const ac_conv_row *row)
+{
+    return row->conv->winograd && row->pixels >= FEW_QUADS * WINOGRAD_PIXELS;
+}
+
+static void winograd_run(const job *source, uint32_t blocks)
 {
     _Alignas(64) int32_t start[2][AC_FRACTAL];
     job jobs[2] = {*source, *source};
     bool plain[2];
-    if (!source->conv->winograd || source->pixels < FEW_QUADS * WINOGRAD_PIXELS)
-        return false;
     for (uint32_t b = 0; b < blocks; b++) {
         if (b)
             next_block(&jobs[b]);
@@ -217,7 +218,6 @@ static bool winograd_run(const job *source, uint32_t blocks)
     for (uint32_t i = 0; i < source->pixels; i += pixels)
         winograd_tile(jobs, plain, blocks, source->origin + min_u32(i, source->pixels - pixels),
                       quads);
-    return true;
 }
 
 #endif

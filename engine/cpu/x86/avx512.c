@@ -53,7 +53,8 @@ static void conv_row(const ac_conv_row *row)
     if (!row->edges && narrow_possible(row))
         conv_narrow(row, &scatter_by);
     else
-        conv_any(flip_row(row, &flipped, &conv, runs) ? &flipped : row, &scatter_by);
+        conv_pixels(flip_row(row, &flipped, &conv, runs) ? &flipped : row, &scatter_by, 0,
+                    row->pixels);
 }
 
 static void depthwise_row(const ac_depthwise_row *row)

@@ -40,10 +40,15 @@ INLINE const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
 
 #include "engine/cpu/x86/avx2_conv.h"
 
-static bool winograd_run(const job *j, uint32_t blocks)
+static bool winograd_serves(const ac_conv_row *row)
+{
+    (void)row;
+    return false;
+}
+
+static void winograd_run(const job *j, uint32_t blocks)
 {
     (void)j, (void)blocks;
-    return false;
 }
 
 static const ac_isa scatter_by = {.unpack_row = unpack_row};

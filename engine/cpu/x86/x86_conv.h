@@ -140,7 +140,7 @@ static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, 
  * of its callers', one of which is large too. */
 static __attribute__((noinline)) void run_blocks(job *j, uint32_t blocks);
 
-static void conv_direct(const ac_conv_row *row, const clamps *limits)
+static void conv_direct(const ac_conv_row *row, const clamps *limits, uint32_t x, uint32_t count)
 {
     const ac_conv *c = row->conv;
     for (uint32_t n = 0, blocks; n < c->blocks; n += blocks) {
@@ -148,27 +148,30 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits)
         const bool pair = n + 1 < c->blocks && c->first_run[n] == c->first_run[n + 1] &&
                           c->run_count[n] == c->run_count[n + 1];
         blocks = pair ? 2 : 1;
-        j.out[0] = row->output.data + n * row->output.block_stride;
+        j.out[0] = row->output.data + n * row->output.block_stride + x * j.pixel_size;
         j.out[1] = j.out[0] + row->output.block_stride;
-        j.pixels = row->pixels;
+        j.origin = j.runs_origin = x;
+        j.pixels = count;
         run_blocks(&j, blocks);
     }
 }
 
-static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by)
+static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by,
+                           uint32_t first, uint32_t count)
 {
     uint8_t(*results)[SCATTER_PIXELS * AC_FRACTAL * 2] = (void *)row->scratch;
     const uint32_t group = ac_scatter_group(row);
     const ac_row tile = {results[0], sizeof *results, AC_FRACTAL, row->output.type};
-    const uint32_t parts = (row->pixels + SCATTER_PIXELS - 1) / SCATTER_PIXELS;
-    const uint32_t pixels = (row->pixels + parts - 1) / parts; /* of each; the last is moved back */
+    const uint32_t parts = (count + SCATTER_PIXELS - 1) / SCATTER_PIXELS;
+    const uint32_t pixels = (count + parts - 1) / parts; /* of each; the last is moved back */
     for (uint32_t n = 0; n < row->conv->blocks; n += group)
         for (uint32_t i = 0; i < parts; i++) {
-            const uint32_t x = min_u32(i * pixels, row->pixels - pixels);
+            const uint32_t x = first + min_u32(i * pixels, count - pixels);
             for (uint32_t b = 0; b < group && n + b < row->conv->blocks; b++) {
                 job j = job_of(row, limits, n + b);
                 j.out[0] = results[b];
                 j.origin = x;
+                j.runs_origin = first;
                 j.pixels = pixels;
                 run_blocks(&j, 1);
             }
@@ -176,13 +179,14 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
         }
 }
 
-static void conv_any(const ac_conv_row *row, const ac_isa *by)
+/* Computes `count` pixels from x on, whose runs begin at the addresses in row->runs. */
+static void conv_pixels(const ac_conv_row *row, const ac_isa *by, uint32_t x, uint32_t count)
 {
     const clamps limits = clamps_of(row);
     if (ac_scatter_needed(row))
-        conv_scattered(row, &limits, by);
+        conv_scattered(row, &limits, by, x, count);
     else
-        conv_direct(row, &limits);
+        conv_direct(row, &limits, x, count);
 }
 
 /* Makes the second block of a pair the first. */
