@@ -15,8 +15,8 @@
  *
  * Elements that must be converted are, for all runs of some pixels at once (conv_pieces()), so that
  * each is converted once and not for every pixel and every block of outputs that reads it. Weights
- * are converted for each tile of pixels. If those of a tile do not fit, K is processed in parts, and
- * accumulators stay in memory between parts. */
+ * are converted for each tile of pixels. If those of a tile do not fit, K is processed in parts,
+ * and accumulators stay in memory between parts. */
 #ifndef AC_AVX2_CONV_H
 #define AC_AVX2_CONV_H
 
@@ -69,8 +69,8 @@ static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
     return runs;
 }
 
-/* Converts the runs up to `end` of a row for `pixels` pixels from x on, and tells where they are. The
- * last step may read beyond the last run. */
+/* Converts the runs up to `end` of a row for `pixels` pixels from x on, and tells where they are.
+ * The last step may read beyond the last run. */
 static void convert_runs(const ac_conv_row *row, uint32_t end, uint32_t x, uint32_t pixels,
                          const uint8_t **runs, uint8_t *to)
 {
