@@ -3,11 +3,15 @@
 
 #include <stdio.h>
 
+#include <zlib.h>
+
+#include "mona.h"
 #include "pipeline/image/tiff_tags.h"
 
-enum { READABLE = 1 };
+enum { READABLE = 1, DEFLATE = 8, OLD_DEFLATE = 32946 };
 
-/* The values of a tag that are known by name; `readable` ones, libav decodes as others do. */
+/* The values of a tag that are known by name; `readable` ones, libav decodes as others do. Of LZMA
+ * it returns memory that it never wrote where a strip holds less than its rows. */
 typedef struct known {
     uint32_t value;
     const char *name;
@@ -21,11 +25,11 @@ static const known compressions[] = {{1, "none", READABLE},
                                      {5, "LZW", READABLE},
                                      {6, "JPEG of the old kind", 0},
                                      {7, "JPEG", 0},
-                                     {8, "Deflate", READABLE},
+                                     {DEFLATE, "Deflate", READABLE},
                                      {32773, "PackBits", READABLE},
-                                     {32946, "Deflate", READABLE},
+                                     {OLD_DEFLATE, "Deflate", READABLE},
                                      {34712, "JPEG 2000", 0},
-                                     {34925, "LZMA", READABLE},
+                                     {34925, "LZMA", 0},
                                      {50000, "Zstandard", 0},
                                      {50001, "WebP", 0},
                                      {50002, "JPEG XL", 0}};
@@ -147,6 +151,98 @@ static bool check_pixels(const checking *c, uint32_t bits)
     return value(c, TIFF_INK_SET, 1) == 1 || refuse(c, "the inks of CMYK", "other inks");
 }
 
+/* ---- deflated strips ------------------------------------------------------------------------ */
+
+/* Whether data inflates to so many bytes, or is found to be damaged before. */
+static bool inflates_to(const uint8_t *data, size_t size, uint64_t bytes)
+{
+    uint8_t piece[1 << 14];
+    int code = Z_OK;
+    z_stream z = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
+    if (inflateInit(&z) != Z_OK)
+        return false;
+    while (code == Z_OK && z.total_out < bytes) {
+        z.next_out = piece;
+        z.avail_out = sizeof piece;
+        code = inflate(&z, Z_SYNC_FLUSH);
+    }
+    const bool whole = z.total_out >= bytes || code == Z_DATA_ERROR;
+    inflateEnd(&z);
+    return whole;
+}
+
+/* Whether each tag is there once, so that all readers take the same values. */
+static bool ascends(const tiff *t)
+{
+    const uint32_t count = tiff_entries(t, t->first);
+    tiff_entry before = {0}, e;
+    for (uint32_t i = 0; i < count; i++, before = e) {
+        tiff_entry_at(t, t->first, i, &e);
+        if (e.tag <= before.tag)
+            return false;
+    }
+    return true;
+}
+
+/* Where strips lie, and what each must hold. */
+typedef struct strips {
+    tiff_entry begins, sizes;
+    bool sized;         /* else there is one, up to the end of the file */
+    uint32_t rows, all; /* of a strip, but for the last in each plane; of the picture */
+    uint64_t row;       /* bytes */
+} strips;
+
+/* As libav reads them. */
+static bool find_strips(strips *s, const checking *c, uint32_t bits)
+{
+    enum { SEPARATE = 2 };
+    const uint32_t width = value(c, TIFF_WIDTH, 0), height = value(c, TIFF_HEIGHT, 0);
+    const uint32_t samples = value(c, TIFF_SAMPLES, 1), first = c->file.first;
+    const bool separate = value(c, TIFF_PLANES, 1) == SEPARATE;
+    tiff_entry e;
+    uint32_t values = samples;
+    *s = (strips){.rows = height, .all = height};
+    if (!width || !height || !samples || width > MONA_MAX_SIDE || height > MONA_MAX_SIDE ||
+        !ascends(&c->file) || !tiff_find(&c->file, first, TIFF_STRIPS, &s->begins))
+        return false;
+    if (tiff_find(&c->file, first, TIFF_STRIP_ROWS, &e) && e.count == 1) {
+        const uint32_t rows = tiff_number(&c->file, &e, 0);
+        s->rows = rows && rows < height ? rows : height;
+    }
+    if (tiff_find(&c->file, first, TIFF_BITS, &e) && e.count > samples)
+        values = e.count;
+    s->row = ((uint64_t)width * bits * values + 7) / 8 / (separate ? samples : 1);
+    s->sized = tiff_find(&c->file, first, TIFF_STRIP_BYTES, &s->sizes);
+    const uint32_t pieces = (height + s->rows - 1) / s->rows * (separate ? samples : 1);
+    return s->begins.count >= pieces && s->begins.count == (s->sized ? s->sizes.count : 1);
+}
+
+/* libav returns memory that it never wrote where a deflated strip ends before its last row. Strips
+ * outside the file it leaves out. */
+static bool check_strips(const checking *c, uint32_t bits)
+{
+    enum { REVERSED = 2 };
+    const uint32_t compression = value(c, TIFF_COMPRESSION, 1);
+    strips s;
+    if (compression != DEFLATE && compression != OLD_DEFLATE)
+        return true;
+    if (value(c, TIFF_FILL_ORDER, 1) == REVERSED)
+        return refuse(c, "bytes in their usual order", "bytes whose bits are reversed");
+    bool good = find_strips(&s, c, bits);
+    for (uint32_t i = 0; good && i < s.begins.count; i++) {
+        const size_t at = tiff_number(&c->file, &s.begins, i);
+        const size_t size = s.sized             ? tiff_number(&c->file, &s.sizes, i)
+                            : at < c->file.size ? c->file.size - at
+                                                : 0;
+        const uint32_t pieces = (s.all + s.rows - 1) / s.rows, left = s.all - i % pieces * s.rows;
+        good = at >= c->file.size || size > c->file.size - at ||
+               inflates_to(c->file.data + at, size, s.row * (left < s.rows ? left : s.rows));
+    }
+    return good || pipeline_fail(c->error,
+                                 "%s: cannot be decoded: the rows of its strips are not all there",
+                                 c->path);
+}
+
 static unsigned count_pages(const tiff *t)
 {
     enum { MAX_PAGES = 10000 }; /* directories may lead back to earlier ones */
@@ -172,6 +268,7 @@ bool tiff_check(tiff_info *info, const char *path, const uint8_t *file, size_t s
     info->premultiplied = value(&c, TIFF_EXTRA_SAMPLES, 0) == ASSOCIATED;
     return check_known(&c, compressions, sizeof compressions / sizeof *compressions,
                        value(&c, TIFF_COMPRESSION, 1), "compression",
-                       "no compression, LZW, Deflate, PackBits, LZMA or CCITT") &&
-           check_layout(&c) && check_samples(&c, &bits) && check_pixels(&c, bits);
+                       "no compression, LZW, Deflate, PackBits or CCITT") &&
+           check_layout(&c) && check_samples(&c, &bits) && check_pixels(&c, bits) &&
+           check_strips(&c, bits);
 }

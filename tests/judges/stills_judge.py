@@ -204,7 +204,7 @@ def tiff_sources():
     yield Source('tiff-pages', tiff_pages, note='holds 2 pictures; only the first is used', short=True)
     if shutil.which('tiffcp'):
         for codec in ('lzw', 'lzw:2', 'zip', 'zip:2', 'packbits', 'lzma', 'zstd', 'jpeg', 'jpeg:r', 'webp'):
-            good = codec.split(':')[0] in ('lzw', 'zip', 'packbits', 'lzma')
+            good = codec.split(':')[0] in ('lzw', 'zip', 'packbits')
             for kind in ('rgb', 'grey', 'rgba', 'cmyk', 'palette'):
                 yield Source('tiff-%s-%s' % (codec.replace(':', '-'), kind), lambda p, c=codec, k=kind: tiffcp(p, c, k),
                              refused=None if good else 'expected a TIFF with no compression', loss=1.5,
