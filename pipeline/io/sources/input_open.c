@@ -234,7 +234,7 @@ static bool choose_turn(input *in, const input_settings *s, pipeline_error *erro
         turn_aspect(&in->video->sample_aspect_ratio);
     }
     if (s->rotate == ROTATION_AUTO)
-        pipeline_note(s->notes,
+        pipeline_note(in->notes,
                       "%s: the frames are turned, because the output cannot hold a rotation",
                       in->path);
     return true;
@@ -331,7 +331,7 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
     const int coded = in->video->codecpar->format;
     if ((!s->as_decoded &&
          (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
-        !open_decoder(in, s, coded, error) || !open_chip(in, s->notes, error))
+        !open_decoder(in, s, coded, error) || !open_chip(in, in->notes, error))
         return false;
     if (!s->as_decoded && !choose_turn(in, s, error))
         return false;

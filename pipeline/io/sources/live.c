@@ -343,7 +343,7 @@ static bool open_source(source *s, const input_settings *settings, pipeline_erro
     live.path = s->path;
     live.address = address;
     live.list = settings->list;
-    live.notes = settings->notes;
+    live.notes = s->notes;
     const bool opened = !error->text[0] && live_open(&s->live, &live, format, &options, error);
     s->format = s->live.described;
     av_dict_free(&options);
