@@ -122,12 +122,13 @@ enum { CHUNK_COST = 12 };
 /* A profile follows its name and a byte for the method, deflated. Damaged ones are ignored. */
 static bool inflate_profile(metadata_bytes *to, const uint8_t *data, size_t size)
 {
+    enum { GROWTH = 1032 }; /* of deflated bytes, at most */
     const uint8_t *end = memchr(data, 0, size);
     const size_t head = end ? (size_t)(end - data) + 2 : size;
-    uint8_t *profile = head < size && !to->data ? malloc(PROFILE_BYTES) : NULL;
-    uLongf found = PROFILE_BYTES;
     if (head >= size || to->data)
         return true;
+    uLongf found = size - head < PROFILE_BYTES / GROWTH ? GROWTH * (size - head) : PROFILE_BYTES;
+    uint8_t *profile = malloc(found);
     if (!profile)
         return false;
     const int code = uncompress(profile, &found, data + head, size - head);

@@ -197,16 +197,24 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
     return !error->text[0] && picture_decode(image, path, file, size, kind, channels, notes, error);
 }
 
+bool still_read_bytes(still *image, const char *path, const uint8_t *file, size_t size,
+                      unsigned channels, const pipeline_notes *notes, pipeline_error *error)
+{
+    *image = (still){0};
+    const bool good = read_bytes(image, path, file, size, channels, notes, error);
+    if (!good)
+        still_free(image);
+    return good;
+}
+
 bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
                 pipeline_error *error)
 {
     size_t size = 0;
     *image = (still){0};
     uint8_t *file = read_file(path, &size, error);
-    const bool good = file && read_bytes(image, path, file, size, channels, notes, error);
+    const bool good = file && still_read_bytes(image, path, file, size, channels, notes, error);
     free(file);
-    if (!good)
-        still_free(image);
     return good;
 }
 

@@ -44,6 +44,10 @@ bool still_is_animated(const char *path);
 bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
                 pipeline_error *error);
 
+/* The same for a file in memory, which messages call path. */
+bool still_read_bytes(still *image, const char *path, const uint8_t *file, size_t size,
+                      unsigned channels, const pipeline_notes *notes, pipeline_error *error);
+
 /* Reads everything of a PNG or JPEG except the pixels, which stay NULL. False: the file cannot be
  * read, or is of another kind. */
 bool still_read_head(still *image, const char *path);
