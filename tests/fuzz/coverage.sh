@@ -1,50 +1,105 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# How much of each reader the corpora of the fuzz targets reach (make fuzz-coverage builds the targets for it):
+# How much of each reader (tests/fuzz/readers) the fuzz targets reach (make fuzz-coverage builds them for it):
 #
 #   BUILD=build sh tests/fuzz/coverage.sh TARGET...
 #
-# Counts lines, with the inputs of tests/fuzz/corpus and those that make fuzz has kept in $BUILD/fuzz/corpus.
+# Counts lines, with the inputs of tests/fuzz/corpus, changes of them, and those that make fuzz has kept in
+# $BUILD/fuzz/corpus. Lines that answer refused memory or a failing call of the system, which tests of faults reach,
+# are also told apart. MISSED=FOLDER prints the lines there that nothing reaches.
 set -u
+. tests/fuzz/corpora.sh
 BUILD=${BUILD:-build}
 traces=$BUILD/coverage/traces
-rm -rf "$traces"
 mkdir -p "$traces"
 programs=
 for target; do
     program=$BUILD/coverage/tests/fuzz_$target
-    folders=
-    for folder in "tests/fuzz/corpus/$target" "$BUILD/fuzz/corpus/$target"; do [ ! -d "$folder" ] || folders="$folders $folder"; done
-    case $target in onnx | tensor | external | int8) folders="$folders tests/conformance" ;; esac
+    folders=$(corpora "$target")
+    [ ! -d "$BUILD/fuzz/corpus/$target" ] || folders="$folders $BUILD/fuzz/corpus/$target"
     # shellcheck disable=SC2086
     LLVM_PROFILE_FILE="$traces/$target" timeout "${SECONDS_EACH:-600}" "$program" $folders > "$BUILD/coverage/log" 2>&1 || echo "$target: $(tail -n 1 "$BUILD/coverage/log")"
-    programs="$programs -object $program"
 done
+for program in "$BUILD"/coverage/tests/fuzz_*; do [ -d "$program" ] || programs="$programs -object $program"; done
 tool() { command -v "$1" "$1-14" | head -n 1; }
-"$(tool llvm-profdata)" merge -sparse "$traces"/[a-z]* -o "$traces/all.profdata" 2> "$BUILD/coverage/log" || { cat "$BUILD/coverage/log"; exit 1; }
-# shellcheck disable=SC2086
-"$(tool llvm-cov)" export -summary-only -instr-profile "$traces/all.profdata" ${programs# -object } > "$traces/summary.json" || exit 1
-/usr/bin/python3 - "$traces/summary.json" <<'END'
-import json, os, sys
-readers = {
-    '.mona': ['engine/model/', 'engine/layout/load_plan'], 'programs': ['engine/aicore/program', 'engine/aicore/prove'],
-    'ONNX': ['formats/onnx/'], '.om, .pb, .npy': ['formats/om.', 'formats/npy.', 'formats/tensor.'],
-    'stills': ['pipeline/image/stills', 'pipeline/image/jpeg', 'pipeline/image/tiff', 'pipeline/image/picture_'],
-    'metadata': ['pipeline/image/metadata', 'pipeline/image/exif'],
-    'films, raw, y4m, playlists': ['pipeline/io/sources/', 'pipeline/io/containers/'],
-    'options': ['pipeline/job/option.', 'pipeline/job/limits', 'pipeline/job/stage_list', 'pipeline/library/handle'],
-    'command line': ['apps/cli/options'],
-}
+"$(tool llvm-profdata)" merge -sparse "$traces"/[a-z]*[a-z0-9] -o "$traces/.all" 2> "$BUILD/coverage/log" || { cat "$BUILD/coverage/log"; exit 1; }
+for format in lcov text; do
+    # shellcheck disable=SC2086
+    "$(tool llvm-cov)" export -format=$format -instr-profile "$traces/.all" ${programs# -object } > "$traces/.$format" 2> "$BUILD/coverage/log" || exit 1
+done
+/usr/bin/python3 - "$traces" "${MISSED:-/}" << 'END'
+import json
+import os
+import re
+import sys
+
+traces, missed = sys.argv[1:]
+readers, others = {}, {}
+for line in open('tests/fuzz/readers'):
+    word, _, rest = line.partition(' ')
+    if word == 'reader':
+        name, *parts = re.split(r'\s+(?=\S*/)', rest.strip())
+        readers[name] = parts
+    elif word == 'but':
+        file, *names = rest.split()
+        others.setdefault(file, set()).update(names)
+
 root = os.getcwd() + '/'
-rows = {}
-for file in json.load(open(sys.argv[1]))['data'][0]['files']:
-    name = file['filename'].removeprefix(root).removeprefix('./')
-    for reader, parts in readers.items():
-        if any(name.startswith(p) for p in parts) and name.endswith('.c'):
-            rows.setdefault(reader, []).append((name, file['summary']['lines']))
-for reader, files in rows.items():
-    share = lambda ls: '%5.1f %% of %5d lines' % (100 * sum(l['covered'] for l in ls) / sum(l['count'] for l in ls), sum(l['count'] for l in ls))
-    print('%-40s %s' % (reader, share([l for _, l in files])))
-    for name, lines in sorted(files):
-        print('    %-36s %s' % (name, share([lines])))
+lines, spans = {}, {}  # of a file: number: how often; function: its first and last line
+for row in open(traces + '/.lcov'):
+    if row.startswith('SF:'):
+        counts = lines.setdefault(row[3:].strip().removeprefix(root).removeprefix('./'), {})
+    elif row.startswith('DA:'):
+        number, count = map(int, row[3:].split(',')[:2])
+        counts[number] = max(count, counts.get(number, 0))
+for function in json.load(open(traces + '/.text'))['data'][0]['functions']:
+    file = function['filenames'][0].removeprefix(root).removeprefix('./')
+    spans.setdefault(file, {})[function['name'].rpartition(':')[2]] = function['regions'][0][0], function['regions'][0][2]
+
+
+def counted(file):
+    """The file's lines, but for functions that do not read: [number, how often]."""
+    names = others.get(file, ())
+    if '*' in names:
+        return []
+    unknown = [n for n in names if n not in spans[file]]
+    if unknown:
+        sys.exit('tests/fuzz/readers: %s has no %s' % (file, ', '.join(unknown)))
+    left = [spans[file][n] for n in names]
+    return [(n, c) for n, c in sorted(lines[file].items()) if not any(a <= n <= b for a, b in left)]
+
+
+FAULT = re.compile(r'out of memory|out_of_memory|strerror|ENOMEM|alloc|realloc|strdup|ferror|errno')
+
+
+def judge(file):
+    """Lines, those reached, and those missed that answer a fault."""
+    source = open(file).read().split('\n')
+    found = counted(file)
+    runs, last = [], None
+    for n, count in found:
+        if not count:
+            if last != n - 1:
+                runs.append([])
+            runs[-1].append(n)
+            last = n
+    answers = [r for r in runs if FAULT.search('\n'.join(source[max(r[0] - 3, 0):r[-1]])) and len(r) <= 4]
+    if file.startswith(missed):
+        for run in runs:
+            for n in run:
+                print('%s:%d:%s %s' % (file, n, ' (fault)' if run in answers else '', source[n - 1]))
+    return len(found), sum(c > 0 for _, c in found), sum(map(len, answers))
+
+
+def show(name, all, reached, faults):
+    if all:
+        print('%-42s %5.1f %% of %5d lines; %5.1f %% but for %3d of refused memory and calls' % (
+            name, 100 * reached / all, all, 100 * reached / max(all - faults, 1), faults))
+
+
+for reader, parts in readers.items():
+    rows = {f: judge(f) for f in sorted(lines) if f.endswith('.c') and any(f.startswith(p) for p in parts)}
+    show(reader, *map(sum, zip(*rows.values())))
+    for file, row in rows.items():
+        show('    ' + file, *row)
 END

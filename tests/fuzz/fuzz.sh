@@ -4,6 +4,7 @@
 # inputs are kept in $BUILD/fuzz/corpus; an input that breaks a target is named and kept. With MERGE=1 it runs none, but
 # keeps only the inputs that each reach something of their own.
 set -u
+. tests/fuzz/corpora.sh
 BUILD=${BUILD:-build}
 failed=0
 for target; do
@@ -17,12 +18,7 @@ for target; do
         echo "$target: $(find "$found" -type f | wc -l) inputs"
         continue
     fi
-    seeds=tests/fuzz/corpus/$target
-    [ -d "$seeds" ] || seeds=
-    case $target in onnx | tensor | external | int8) seeds="$seeds tests/conformance" ;; esac
-    case $target in int8) seeds="$seeds tests/fuzz/corpus/onnx" ;; esac
-    case $target in media | metadata) seeds="$seeds tests/fuzz/corpus/still" ;; esac
-    case $target in still | media) seeds="$seeds tests/fuzz/corpus/metadata" ;; esac
+    seeds=$(corpora "$target")
     dictionary=
     [ ! -e "tests/fuzz/words/$target" ] || dictionary=-dict=tests/fuzz/words/$target
     # shellcheck disable=SC2086

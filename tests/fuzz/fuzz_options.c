@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Options of libmonavideo, a line each, "name value"; then frames of the sizes that the last line
  * says by its bytes. */
+#include "pipeline/job/job.h"
 #include "pipeline/monavideo.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/option_lines.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,9 +51,22 @@ static void frames(mona_video *video, const uint8_t *b)
         push_and_pull(video, &format);
 }
 
+/* What is told of options, states and models. */
+static void ask(mona_video *video, const uint8_t *b)
+{
+    mona_video_option option;
+    size_t bytes;
+    mona_video_option_at(b[0], &option);
+    if (!mona_video_status_text(b[1] % 16) || !mona_video_version())
+        abort();
+    mona_video_model(mona_video_option_at(b[2], &option) ? option.name : "sr_x2_fast", &bytes);
+    mona_video_set(b[3] ? video : NULL, b[4] ? "scale" : NULL, "2");
+}
+
+enum { FORMAT = 8 };
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    enum { FORMAT = 8 };
     mona_video *video = mona_video_open();
     char *text = size >= FORMAT ? malloc(size - FORMAT + 1) : NULL;
     if (video && text) {
@@ -61,8 +75,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (char *rest = text, *line; (line = strsep(&rest, "\n"));)
             set(video, line);
         frames(video, data + size - FORMAT);
+        ask(video, data + size - FORMAT);
     }
     free(text);
     mona_video_close(video);
     return 0;
+}
+
+/* Every second input is made from the table of options. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+    if ((LLVMFuzzerMutate && seed % 2) || room <= FORMAT)
+        return LLVMFuzzerMutate ? LLVMFuzzerMutate(data, size, room) : size;
+    option_lines l = {(char *)data, room - FORMAT, 0, seed};
+    for (uint32_t n = lines_draw(&l, 4); n; n--) {
+        const option *o =
+            &job_rows[JOB_LIBRARY_FIRST + lines_draw(&l, JOB_LIBRARY_END - JOB_LIBRARY_FIRST)];
+        lines_put(&l, "%s ", o->name + strlen("--"));
+        lines_put_value(&l, o);
+        lines_put(&l, n > 1 ? "\n" : "");
+    }
+    const uint8_t format[FORMAT] = {
+        lines_draw(&l, 25), lines_draw(&l, 25), 3,
+        lines_draw(&l, 2),  lines_draw(&l, 3),  lines_draw(&l, 3) ? 8 : 10,
+        lines_draw(&l, 4),  lines_draw(&l, 2)};
+    memcpy(data + l.used, format, sizeof format);
+    return l.used + sizeof format;
 }

@@ -3,11 +3,13 @@
  * with other bytes the second time, which no result may show. */
 #include <malloc.h>
 
+#include <libavutil/mem.h>
+
 #include "pipeline/base/av_library.h"
 #include "pipeline/image/stills.h"
 #include "tests/fuzz/files.h"
 
-enum { MAX_PIXELS = 1 << 20 };
+enum { MAX_PIXELS = 1 << 20, MAX_ALLOCATION = 16 << 20 /* of libav */ };
 
 static const pipeline_notes quiet;
 
@@ -64,9 +66,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[FUZZ_PATH];
     still head = {0};
     av_library_quiet();
+    av_max_alloc(MAX_ALLOCATION);
     fuzz_save(path, "picture", data, size);
     still_unread(path);
     still_is_animated(path);
+    still_is_lossy(path);
     const bool large =
         still_read_head(&head, path) && (uint64_t)head.width * head.height > MAX_PIXELS;
     still_free(&head);

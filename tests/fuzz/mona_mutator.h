@@ -23,12 +23,6 @@ typedef struct mona_parts {
     unsigned count;
 } mona_parts;
 
-static inline uint32_t mutator_draw(uint64_t *state)
-{
-    *state = *state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(*state >> 33);
-}
-
 static inline void mutator_add(mona_parts *parts, size_t size, mona_part part)
 {
     if (part.count && part.bytes && part.at < size && part.count <= (size - part.at) / part.bytes &&
@@ -113,7 +107,7 @@ static inline uint32_t mutator_change(uint32_t value, unsigned width, uint64_t *
         31,    32,    63,    64,    65,      127,        128,        129,        255,
         256,   257,   1024,  4095,  4096,    0x3c00,     0x7c00,     0x7e00,     32767,
         32768, 65535, 65536, 65537, 1 << 30, 0x7fffffff, 0x80000000, 0xffffffc0, 0xffffffff};
-    const uint32_t drawn = mutator_draw(state);
+    const uint32_t drawn = fuzz_draw(state);
     switch (drawn % 8) {
     case 0:
     case 1:
@@ -127,21 +121,21 @@ static inline uint32_t mutator_change(uint32_t value, unsigned width, uint64_t *
     case 6:
         return value ^ 1u << (drawn / 8 % (8 * width));
     default:
-        return mutator_draw(state);
+        return fuzz_draw(state);
     }
 }
 
 static inline void mutate_part(uint8_t *file, const mona_part *part, uint64_t *state)
 {
     uint32_t value = 0;
-    uint8_t *record = file + part->at + part->bytes * (mutator_draw(state) % part->count);
+    uint8_t *record = file + part->at + part->bytes * (fuzz_draw(state) % part->count);
     const size_t fields = part->bytes / part->width;
-    if (mutator_draw(state) % 16 == 0) { /* a record twice */
-        memmove(record, file + part->at + part->bytes * (mutator_draw(state) % part->count),
+    if (fuzz_draw(state) % 16 == 0) { /* a record twice */
+        memmove(record, file + part->at + part->bytes * (fuzz_draw(state) % part->count),
                 part->bytes);
         return;
     }
-    uint8_t *field = record + part->width * (mutator_draw(state) % fields);
+    uint8_t *field = record + part->width * (fuzz_draw(state) % fields);
     memcpy(&value, field, part->width); /* files and hosts are little-endian */
     value = mutator_change(value, part->width, state);
     memcpy(field, &value, part->width);
@@ -153,8 +147,8 @@ static inline void mutate_model(uint8_t *file, size_t size, unsigned seed)
     mona_parts parts = {.count = 0};
     uint64_t state = seed;
     mutator_find(&parts, file, size);
-    for (unsigned n = mutator_draw(&state) % 4 + 1; parts.count && n; n--)
-        mutate_part(file, &parts.of[mutator_draw(&state) % parts.count], &state);
+    for (unsigned n = fuzz_draw(&state) % 4 + 1; parts.count && n; n--)
+        mutate_part(file, &parts.of[fuzz_draw(&state) % parts.count], &state);
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Runs a fuzz target on every file of the given folders, or of its corpus, and on some changes of
- * each, where the target has a mutator; prints TAP. */
+ * each, the target's own where it has a mutator; prints TAP. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,14 +10,33 @@
 #include "tests/cases.h"
 #include "tests/fuzz/fuzz.h"
 
-enum { MAX_BYTES = 64 << 20, CHANGES = 200 };
+enum { MAX_BYTES = 64 << 20, MADE = 200, DAMAGED = 16, ROOM = 2048 /* to grow by */ };
+
+/* Changes some bytes, or cuts the end off. */
+static size_t damage(uint8_t *data, size_t size, uint64_t seed)
+{
+    static const uint8_t values[] = {0, 1, 127, 255};
+    uint64_t state = seed;
+    if (!size || seed % 4 == 0)
+        return size ? fuzz_draw(&state) % size : 0;
+    for (unsigned n = 1 + fuzz_draw(&state) % 4; n; n--) {
+        const uint32_t value = fuzz_draw(&state);
+        data[fuzz_draw(&state) % size] =
+            value % 2 ? values[value / 2 % sizeof values] : (uint8_t)(value >> 8);
+    }
+    return size;
+}
 
 static void change(const uint8_t *bytes, size_t size)
 {
-    uint8_t *changed = malloc(size);
-    for (unsigned seed = 0; changed && seed < CASES(CHANGES); seed++) {
+    uint8_t *changed = malloc(size + ROOM);
+    const unsigned count = CASES(LLVMFuzzerCustomMutator ? MADE : DAMAGED);
+    for (unsigned seed = 0; changed && seed < count; seed++) {
         memcpy(changed, bytes, size);
-        LLVMFuzzerTestOneInput(changed, LLVMFuzzerCustomMutator(changed, size, size, seed));
+        LLVMFuzzerTestOneInput(changed,
+                               LLVMFuzzerCustomMutator
+                                   ? LLVMFuzzerCustomMutator(changed, size, size + ROOM, seed)
+                                   : damage(changed, size, seed));
     }
     free(changed);
 }
@@ -39,8 +58,7 @@ static unsigned replay_folder(const char *path)
             continue;
         }
         LLVMFuzzerTestOneInput(bytes, size);
-        if (LLVMFuzzerCustomMutator)
-            change(bytes, size);
+        change(bytes, size);
         free(bytes);
         count++;
     }

@@ -25,6 +25,21 @@ film 16x16 -pix_fmt yuv420p -c:v rawvideo source/raw.nut
 film 16x16 -pix_fmt yuvj420p -c:v mjpeg -frames:v 1 source/mjpeg.avi
 film 16x16 -pix_fmt yuv420p -c:v mpeg2video -flags +bitexact+ilme+ildct -top 1 source/fields.mpg
 film 16x16 -pix_fmt yuv420p -c:v mpeg2video -frames:v 1 source/mpeg2.mxf
+film 16x16 -t 0.4 -pix_fmt yuv420p -c:v mpeg4 -g 2 source/keys.mkv
+film 16x16 -t 0.4 -vf select="not(eq(n\,1)+eq(n\,2))" -vsync vfr -pix_fmt yuv420p -c:v ffv1 -g 1 source/gap.mkv
+film 16x16 -pix_fmt argb -c:v qtrle source/argb.mov
+film 16x16 -pix_fmt pal8 -c:v png source/pal8.mkv
+film 16x16 -pix_fmt rgb24 -c:v ffv1 source/rgb.mkv
+film 16x16 -pix_fmt yuv420p -c:v libaom-av1 -cpu-used 8 -usage realtime -aom-params film-grain-test=2 source/grain.mkv
+film 16x16 -t 0.3 -r 30000/1001 -pix_fmt yuv420p -c:v mpeg2video -flags +bitexact+ilme+ildct -top 1 source/film.ts
+film 16x16 -vf "format=yuva420p,geq=lum='p(X,Y)':a='16*X'" -c:v libvpx-vp9 -auto-alt-ref 0 source/alpha.webm
+film 32x16 -pix_fmt yuv420p -c:v mpeg2video wide.ts
+cat source/a.ts wide.ts > source/sizes.ts # one film with frames of two sizes
+rm wide.ts
+ffmpeg -v error -y -fflags +bitexact -i source/h264.mp4 -c copy -metadata:s:v rotate=90 -flags +bitexact source/turned.mp4
+printf ';FFMETADATA1\n[CHAPTER]\nTIMEBASE=1/1000\nSTART=0\nEND=60\ntitle=a\n' > chapters.txt
+ffmpeg -v error -y -fflags +bitexact -i source/ffv1.mkv -i source/mpeg4.mp4 -i chapters.txt -map 0 -map 1 -map_metadata 2 -c copy -flags +bitexact source/two.mkv
+rm chapters.txt
 printf '1\n00:00:00,000 --> 00:00:00,080\nhi\n' > words.srt
 for kind in "mkv pcm_s16le srt" "mp4 aac mov_text"; do
     set -- $kind
@@ -38,6 +53,12 @@ for format in yuv420p yuv444p gray yuv422p10le yuva444p; do
     { echo "6x4:$format:25" && film 6x4 -pix_fmt $format -f rawvideo -; } > raw/$format
 done
 film 6x4 -pix_fmt yuv420p -f yuv4mpegpipe source/a.y4m
+for format in nv12 nv24 p010le yuyv422 uyvy422 rgb24 bgra rgba64le rgb565le gbrp gbrap12le gray10le ya8 pal8 yuv411p yuv440p \
+    yuv410p yuvj420p xyz12le grayf32le yuv420p16be monow; do
+    { echo "6x4:$format:25" && film 6x4 -frames:v 1 -pix_fmt $format -f rawvideo -; } > raw/$format
+done
+printf '6x4:yuv420p:30000/1001\n%036d%036d%036d' 1 2 3 > raw/rate
+printf 'frames of 6x4' > raw/no_line
 
 for kind in rgb24.png rgba.png gray.png rgb48be.png ya16be.png pal8.png yuvj420p.jpg yuvj444p.jpg gray.jpg rgb24.tiff rgb24.bmp rgba.webp rgb8.gif; do
     film 9x7 -frames:v 1 -pix_fmt ${kind%.*} "still/$kind"

@@ -22,7 +22,7 @@ for file in sorted(p for p in source.rglob('*') if p.is_file()):
                 data[random.randrange(len(data))] = random.choice((0, 1, 127, 255, random.randrange(256)))
         (to / f'{k}_{file.name}').write_bytes(data[:random.randrange(len(data) + 1)] if k % 4 == 0 else data)
 END
-    valgrind -q --error-exitcode=9 "$BUILD/tests/fuzz_$target" "tests/fuzz/corpus/$target" "$tmp/$target" 2>&1 || {
+    MONA_TEST_SHARE=100 valgrind -q --error-exitcode=9 "$BUILD/tests/fuzz_$target" "tests/fuzz/corpus/$target" "$tmp/$target" 2>&1 || {
         echo "valgrind finds a fault in fuzz_$target"
         exit 1
     }
