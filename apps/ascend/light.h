@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include "engine/aicore/program.h"
-#include "engine/mona_ascend.h"
 
 enum {
     LIGHT_WIDTH = 480,

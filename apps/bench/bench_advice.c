@@ -12,7 +12,6 @@
 #include "apps/timing/statistics.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
-#include "engine/op/op.h"
 
 enum {
     NARROW = 32, /* columns of a small map: two fractals of 16, or two vectors of a CPU */

@@ -16,7 +16,6 @@
 #include "apps/cli/commands.h"
 #include "apps/compile/onnx_source.h"
 #include "apps/page/page.h"
-#include "formats/file.h"
 #include "pipeline/job/model_source.h"
 #include "apps/bench/modelled_bench.h"
 #include "apps/devices/peak.h"

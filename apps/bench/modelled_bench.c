@@ -11,7 +11,6 @@
 #include "apps/bench/bench_model.h"
 #include "apps/bench/modelled_report.h"
 #include "apps/cli/options.h"
-#include "engine/model_format.h"
 #include "formats/compiler/program/programs.h"
 
 bool modelled_device(const mona_device *device)

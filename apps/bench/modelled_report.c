@@ -11,7 +11,6 @@
 #include "apps/cli/table.h"
 #include "apps/cli/options.h"
 #include "engine/model_format.h"
-#include "engine/op/op.h"
 #include "apps/cli/printable.h"
 
 static ac_pipe busiest(const mona_modelled_op *op)

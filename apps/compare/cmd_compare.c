@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona compare: how much two videos or pictures differ. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include <libavutil/log.h>

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <time.h>
 
 #include "apps/devices/telemetry.h"
 #include "mona.h"

@@ -3,7 +3,6 @@
 #ifndef TELEMETRY_H
 #define TELEMETRY_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "mona.h"

@@ -5,7 +5,6 @@
 
 #include <stdbool.h>
 
-#include "apps/cli/options.h"
 
 typedef enum overwrite { OVERWRITE_ASK, OVERWRITE_YES, OVERWRITE_NO } overwrite;
 

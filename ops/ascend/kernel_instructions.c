@@ -19,7 +19,6 @@
 #include "engine/libc.h"
 #include "ops/ascend/kernel_tiles.h"
 #include "ops/ascend/programs.h"
-#include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
 enum { UNIFORM_LANES = AC_BLOCK / WIDE_BYTES, MOST_SAMPLES = 1024, MOST_VALUES = 1024 };

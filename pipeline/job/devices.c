@@ -2,7 +2,6 @@
 #include "pipeline/job/devices.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

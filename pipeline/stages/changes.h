@@ -4,7 +4,6 @@
 #ifndef MONA_CHANGES_H
 #define MONA_CHANGES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "mona.h"

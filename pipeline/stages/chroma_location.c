@@ -14,7 +14,6 @@
  * chroma sited left and doubled. */
 #include "pipeline/stages/chroma_location.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/stages/session_binding.h"

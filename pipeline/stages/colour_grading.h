@@ -8,7 +8,6 @@
 #define MONA_COLOUR_GRADING_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "mona.h"

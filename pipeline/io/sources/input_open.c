@@ -2,7 +2,6 @@
 /* Opens an input: its container, its video stream and the decoder. */
 #include "pipeline/io/sources/input.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
