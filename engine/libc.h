@@ -5,6 +5,7 @@
 #ifndef MONA_LIBC_H
 #define MONA_LIBC_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 void *memcpy(void *restrict dst, const void *restrict src, size_t size);
@@ -16,5 +17,14 @@ int memcmp(const void *a, const void *b, size_t size);
 #define memmove __builtin_memmove
 #define memset __builtin_memset
 #define memcmp __builtin_memcmp
+
+/* Names of devices, instruction sets and tensors. */
+
+static inline bool mona_names_equal(const char *a, const char *b)
+{
+    while (*a && *a == *b)
+        a++, b++;
+    return *a == *b;
+}
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/codec_choice.h"
+#include "pipeline/video.h"
 
 #include "pipeline/image/pixels.h"
 #include "pipeline/io/containers/container.h"

@@ -11,6 +11,7 @@
 #include "pipeline/io/outputs/output.h"
 #include "pipeline/stages/channel.h"
 #include "pipeline/stages/processor.h"
+#include "pipeline/io/codecs/codec.h"
 
 typedef struct frame_job {
     AVFrame *picture; /* the output slot's planes as a frame of libav; made once */
@@ -65,5 +66,17 @@ static inline unsigned video_jobs(const video *v)
 bool video_keeps_shape(const video *v);
 
 bool video_open(video *v, pipeline_error *error);
+
+/* The codec and the pixel format of a result if the user names none. */
+
+/* A modern codec stays, unless --preset is one of another codec. HDR becomes HEVC, which its
+ * players expect, and all else what the container usually holds. p: of the input. deep: the frames
+ * have more bits than networks see, as many of which are kept as can be. */
+const codec *codec_choice(const job *s, const AVCodecParameters *p, bool deep,
+                          const AVOutputFormat *format, enum AVPixelFormat pix_fmt);
+
+/* The format in which a codec holds deep frames; pix_fmt if it holds none. */
+enum AVPixelFormat codec_choice_depth(const codec *c, const AVOutputFormat *format,
+                                      enum AVPixelFormat pix_fmt);
 
 #endif

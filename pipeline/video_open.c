@@ -7,7 +7,6 @@
 
 #include <libavutil/imgutils.h>
 
-#include "pipeline/codec_choice.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/base/outfile.h"
 #include "pipeline/io/codecs/hdr.h"

@@ -4,6 +4,7 @@
 #define MONA_ANY_INSTRUCTION_H
 
 #include "engine/aicore/access.h"
+#include "formats/compiler/program/recorder.h"
 
 /* The memory they may use: bytes of the core's buffers, of constants, whose last ANY_ZEROS lie
  * apart, and of this many buffers of global memory, of which the first is only read. */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "engine/aicore/program.h"
+#include "engine/mona_ascend.h"
 
 enum {
     LIGHT_WIDTH = 480,

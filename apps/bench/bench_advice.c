@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/bench_advice.h"
+#include "apps/bench/modelled_report.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -4,14 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "apps/bench/bench_advice.h"
+#include "apps/bench/modelled_report.h"
 #include "apps/bench/chip_report.h"
 #include "apps/bench/report/advice.h"
 #include "apps/bench/report/bench_result.h"
 #include "engine/model_format.h"
 #include "apps/cli/options.h"
 #include "apps/devices/machine.h"
-#include "apps/devices/peak.h"
 #include "apps/cli/json_output.h"
 #include "engine/op/op.h"
 

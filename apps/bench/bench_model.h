@@ -8,12 +8,13 @@
 
 #include <cjson/cJSON.h>
 
-#include "apps/devices/peak.h"
+#include "apps/devices/machine.h"
 #include "apps/timing/sampling.h"
 #include "mona.h"
-#include "pipeline/stages/frame_memory.h"
+#include "pipeline/stages/frame.h"
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/stage_settings.h"
+#include "pipeline/stages/stage.h"
 
 /* The planes a plan reads and writes, filled with the same noise on every machine. */
 
@@ -107,5 +108,21 @@ bool bench_transfer_open(bench_transfer *t, bench_session *session, const mona_m
 /* Sends `frames` frames through and waits for the last one. */
 bool bench_transfer_run(bench_transfer *t, unsigned frames);
 void bench_transfer_close(bench_transfer *t);
+
+/* mona bench NET.om: a model from the vendor's compiler on frames of noise. */
+
+typedef struct bench_om_job {
+    const named_model *model;
+    const mona_device *device;
+    mona_size size; /* where the model leaves it open; 0: its first */
+    sampling how;
+    double percentile; /* as of bench_model_job */
+} bench_om_job;
+
+/* A result (bench_result.h): "upload_ms", "run_ms" and "download_ms" are medians of a frame's
+ * steps, one after another; "overlapped_ms" is the time of a frame while others are in work. NULL,
+ * with a message. */
+cJSON *bench_om(const bench_om_job *job);
+void bench_om_print(const cJSON *result);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/bench_om.h"
+#include "apps/bench/bench_model.h"
 
 #include <pthread.h>
 #include <stdio.h>

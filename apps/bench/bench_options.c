@@ -7,7 +7,7 @@
 
 #include "apps/cli/commands.h"
 #include "pipeline/job/model_source.h"
-#include "apps/bench/modelled_bench.h"
+#include "apps/bench/modelled_report.h"
 #include "apps/cli/options.h"
 #include "pipeline/job/devices.h"
 #include "engine/mona_ascend.h"

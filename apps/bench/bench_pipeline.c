@@ -15,7 +15,7 @@
 #include "apps/cli/options.h"
 #include "apps/bench/report/pipeline_marks.h"
 #include "apps/timing/sampling.h"
-#include "apps/enhance/describe.h"
+#include "apps/enhance/dry_run.h"
 #include "apps/cli/json_output.h"
 
 /* Limits: models of a stage; frames of warm-up; frames a second for which a run of a given length

@@ -11,7 +11,6 @@
 #include "apps/bench/report/bench_result.h"
 #include "engine/model_format.h"
 #include "apps/cli/options.h"
-#include "apps/bench/fair_queue.h"
 #include "apps/cli/json_output.h"
 
 enum { WARM_UP = 5, SECONDS = 5, PACED_WARM_UP_S = 1 };

@@ -4,6 +4,8 @@
 #ifndef BENCH_STREAMS_H
 #define BENCH_STREAMS_H
 
+#include <pthread.h>
+#include <stdint.h>
 #include <cjson/cJSON.h>
 
 #include "apps/bench/bench_model.h"
@@ -41,7 +43,7 @@ typedef struct stream_range {
 } stream_range;
 
 /* Runs several streams at the same time, for each number in the range. Streams take turns in the
- * order in which they ask for one (fair_queue.h), as many at a time as the cores have room for, so
+ * order in which they ask for one (fair_queue), as many at a time as the cores have room for, so
  * that none gets ahead of another by more than a frame. By default that is one, on all cores.
  *
  * A result (bench_result.h) for the largest number. Its samples are those of all streams together:
@@ -68,5 +70,26 @@ bool bench_streams_paced(const bench_model_job *job, const paced_streams *how, u
                          capacity_trial *trial);
 
 void bench_streams_print(const cJSON *result);
+
+/* Gives turns in the order of requests: the thread that has waited longest goes next, whatever the
+ * system's scheduler would choose. Without this, streams that share a machine under load drift
+ * apart. */
+
+typedef struct fair_queue {
+    pthread_mutex_t lock;
+    pthread_cond_t moved;
+    uint64_t tickets, left; /* drawn so far; turns that have ended */
+    unsigned places;        /* turns that may run at the same time */
+} fair_queue;
+
+/* places: at least 1. */
+void fair_queue_open(fair_queue *t, unsigned places);
+void fair_queue_close(fair_queue *t);
+
+/* Draws a ticket. Every ticket must be used. */
+uint64_t fair_queue_draw(fair_queue *t);
+/* Waits until all but places - 1 of the turns before the ticket's have ended. */
+void fair_queue_enter(fair_queue *t, uint64_t ticket);
+void fair_queue_leave(fair_queue *t);
 
 #endif

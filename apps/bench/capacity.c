@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/bench/modelled_bench.h"
+#include "apps/bench/modelled_report.h"
 #include "apps/bench/report/bench_result.h"
 #include "apps/cli/json_output.h"
 #ifndef MONA_NO_VIDEO

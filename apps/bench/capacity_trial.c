@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "apps/cli/json_output.h"
-#include "apps/timing/statistics_json.h"
+#include "apps/timing/statistics.h"
 
 const char *const capacity_part_names[CAPACITY_PARTS] = {"decode", "network", "encode", "other"};
 

@@ -11,7 +11,7 @@
 #include "pipeline/job/model_source.h"
 #include "apps/cli/options.h"
 #include "apps/cli/save.h"
-#include "apps/devices/ascend_check.h"
+#include "apps/devices/machine.h"
 #include "pipeline/job/devices.h"
 #include "engine/model_format.h"
 #include "engine/mona_ascend.h"

@@ -6,7 +6,6 @@
 #include "apps/bench/capacity.h"
 #include "apps/bench/chip_report.h"
 #include "apps/bench/bench_model.h"
-#include "apps/bench/bench_om.h"
 #include "apps/bench/bench_options.h"
 #ifndef MONA_NO_VIDEO
 #include "apps/bench/bench_pipeline.h"
@@ -17,8 +16,8 @@
 #include "apps/compile/onnx_source.h"
 #include "apps/page/page.h"
 #include "pipeline/job/model_source.h"
-#include "apps/bench/modelled_bench.h"
-#include "apps/devices/peak.h"
+#include "apps/bench/modelled_report.h"
+#include "apps/devices/machine.h"
 #include "engine/mona_ascend.h"
 #include "apps/bench/report/pipeline_marks.h"
 #include "pipeline/job/devices.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/modelled_bench.h"
+#include "apps/bench/modelled_report.h"
 
 #include <cjson/cJSON.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/bench/fair_queue.h"
+#include "apps/bench/bench_streams.h"
 
 void fair_queue_open(fair_queue *t, unsigned places)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Benchmarks on the model of the Ascend 310. All figures are modelled; tall frames are sampled
  * (modelled.h). */
-#include "apps/bench/modelled_bench.h"
 
 #include <errno.h>
 #include <stdio.h>

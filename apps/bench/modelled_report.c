@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "apps/bench/bench_advice.h"
 #include "apps/bench/report/advice.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/table.h"

@@ -6,11 +6,38 @@
 #include <stddef.h>
 
 #include "apps/bench/bench_model.h"
-#include "apps/bench/modelled_bench.h"
 #include "engine/model310/model310.h"
 #include "engine/model310/modelled.h"
 #include "engine/op/op.h"
 #include "mona.h"
+#include "apps/bench/report/bench_result.h"
+#include "apps/devices/machine.h"
+
+/* mona bench --device model310: a frame's modelled time, where it goes, and what the checks found.
+ */
+
+typedef struct modelled_options {
+    bool json, advise;
+    const char *trace; /* a file to write, or NULL */
+    const ac_costs *costs;
+    const verdict_rules *rules; /* of which only the budget counts */
+} modelled_options;
+
+bool modelled_device(const mona_device *device);
+
+/* Prints the report. False: the budget is not kept; or, with a message, it could not run, or a
+ * check found something. */
+bool modelled_bench(const char *name, const mona_model *model, const mona_config *config,
+                    const modelled_options *options);
+
+/* The longest of a frame's modelled times. False, with a message. */
+bool modelled_frame_ms(double *ms, const char *name, const mona_model *model,
+                       const mona_config *config, const ac_costs *costs);
+
+/* Constants of model310's time in a file: an object of JSON with a number for each that differs. */
+
+/* Replaces those of *costs that the file names. False, with a message: it cannot be read. */
+bool costs_read(const char *path, ac_costs *costs);
 
 /* The activity of model310's pipes over time: recorded from a session, written as a trace. All of
  * it is modelled. */
@@ -74,5 +101,16 @@ double modelled_longest_ms(const modelled_sample *own, const modelled_sample *re
  * found something, or printing failed. */
 bool modelled_report(const bench_model_job *job, const modelled_sample *sample,
                      const modelled_sample *replay, const modelled_options *options);
+
+/* The parts of a frame on each device for mona bench --advise, and the trials of its advice. */
+
+/* Of a model on model310: own, by a kernel of its own; replay, by the replay kernel, which runs
+ * unless somebody compiles one. False, with a message. */
+bool bench_advise_modelled(cJSON *result, const bench_model_job *job, const modelled_sample *own,
+                           const modelled_sample *replay);
+
+/* Of a result of bench_model, which on the host has "layers", with these limits. limit NULL: on the
+ * chip, where the result has "chip" and the model stands for layers. */
+bool bench_advise(cJSON *result, const bench_model_job *job, const peak *limit);
 
 #endif

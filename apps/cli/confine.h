@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "apps/cli/options.h"
-#include "pipeline/job/limits.h"
+#include "pipeline/job/job.h"
 
 /* What a command does that its table does not say. */
 enum {

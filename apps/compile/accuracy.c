@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "apps/cli/options.h"
-#include "apps/compile/sample_run.h"
 
 /* Squared error and largest magnitude of an output over all samples. */
 typedef struct accuracy {

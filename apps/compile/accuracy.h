@@ -8,6 +8,9 @@
 
 #include "apps/compile/calibration.h"
 #include "formats/compiler/compiler.h"
+#include "formats/compiler/graph/reference.h"
+#include "pipeline/stages/session_binding.h"
+#include "apps/compile/arrays.h"
 
 /* Prints a line for each output: how much the model in `bytes`, which was compiled from `model`,
  * differs from it in fp32 over all samples. If that cannot be measured, a line on stderr says why.
@@ -75,5 +78,31 @@ void accuracy_loss_close(accuracy_loss *j);
 /* Implements compiler_judge.judge; context is the judge. */
 bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, bool quick,
                            compiler_loss *loss, format_error *error);
+
+/* Runs a compiled model on samples of real values. */
+
+typedef struct sample_run {
+    mona_model model;
+    const char *name; /* for messages */
+    mona_config config;
+    session_binding bound; /* for the sizes in config */
+    plan_planes planes;
+} sample_run;
+
+/* bytes must start at a multiple of MONA_ALIGNMENT and outlive the run. sample_run_close releases
+ * what there is, whether it succeeds or not. */
+bool sample_run_open(sample_run *r, const uint8_t *bytes, size_t size, const char *name,
+                     pipeline_error *error);
+void sample_run_close(sample_run *r);
+
+/* Leaves the outputs in r->planes.out. The model is bound again when sizes change. */
+bool sample_run_next(sample_run *r, const reference_array *inputs, pipeline_error *error);
+
+/* Whether the planes hold integers times a scale. */
+bool sample_run_is_int(const planes *p);
+
+/* The value closest to `value` that the planes can hold. Only what other causes of an error are may
+ * be judged by it: how good a model is, is judged by what comes out. */
+double sample_run_held(const planes *p, double value);
 
 #endif

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "apps/compile/sample_run.h"
-
 enum {
     MAX_PICTURES = 8, /* kept in memory */
     MAX_DECISIONS = 1000,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compile/sample_run.h"
+#include "apps/compile/accuracy.h"
 #include "apps/compile/onnx_source.h"
 
 #include <math.h>

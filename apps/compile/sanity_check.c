@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "pipeline/stages/plane_roles.h"
-#include "apps/compile/sample_run.h"
 
 enum { MIN_SIDE = 32, MAX_SIDE = 1024 }; /* size of the noise for inputs of any size */
 

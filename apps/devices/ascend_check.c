@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/devices/ascend_check.h"
+#include "apps/devices/machine.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pipeline/job/devices.h"
-#include "apps/devices/npu_smi.h"
 #include "apps/devices/telemetry.h"
 
 enum { VERSION = 64 };

@@ -3,10 +3,12 @@
 #ifndef MACHINE_H
 #define MACHINE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "mona.h"
 #include "pipeline/base/clock.h"
+#include "engine/mona_ascend.h"
 
 typedef struct machine {
     char cpu[96];      /* model name; "unknown" if the system does not say */
@@ -64,5 +66,44 @@ static inline double machine_clock_ms(void)
 {
     return 1e-6 * (double)clock_ns();
 }
+
+/* The most that this CPU can do, measured with loops that work in registers. Other figures are
+ * shares of these limits. */
+
+typedef struct peak {
+    const char *int8_instruction, *fp32_instruction; /* that the loops consist of */
+    double int8_gmac_per_s;                          /* u8 x s8 -> s32 */
+    double fp16_gmac_per_s; /* as mona computes FP16 layers on a CPU: fp32 multiply-adds on widened
+                            fp16 */
+    double fp32_gmac_per_s;
+    double copy_gb_per_s;       /* bytes read, and as many written, from memory to memory */
+    double cache_copy_gb_per_s; /* the same within a core's own cache */
+} peak;
+
+/* Takes about a second in all, with `threads` threads; the best of five short runs of each loop.
+ * False: a thread could not be started, or memory is short. */
+bool peak_measure(unsigned threads, peak *result);
+
+/* ---- ascend check ---------------------------------------------------------------------------- */
+
+enum { ASCEND_FINDINGS = 6 + 2 * MONA_ASCEND_CHIPS };
+
+typedef struct ascend_finding {
+    char what[16];                /* "driver"; of several chips also "chip:1" and "health:1" */
+    const char *state;            /* "OK", "too old", "too new", "missing", ... */
+    char found[512], advice[256]; /* what is there, and what to do about it; may be "" */
+} ascend_finding;
+
+typedef struct ascend_findings {
+    ascend_finding lines[ASCEND_FINDINGS];
+    unsigned count;
+} ascend_findings;
+
+/* Finds what an Ascend 310 needs here, and how each chip is. Whether all are OK but the video
+ * decoder, which is not needed. */
+bool ascend_find(ascend_findings *all);
+
+/* The same, printed. */
+bool devices_check_ascend(void);
 
 #endif

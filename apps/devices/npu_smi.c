@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/devices/npu_smi.h"
+#include "apps/devices/telemetry.h"
 
 #include <fcntl.h>
 #include <poll.h>

@@ -2,7 +2,7 @@
 /* Peaks of the CPU. The loops use enough independent accumulators to hide the latency of an
  * instruction (4 to 5 cycles at two per cycle need 10; there are 12) and no memory, so only the
  * instruction's throughput limits them. */
-#include "apps/devices/peak.h"
+#include "apps/devices/machine.h"
 
 #include <pthread.h>
 #include <stdint.h>

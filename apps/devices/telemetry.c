@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "apps/devices/npu_smi.h"
 #include "engine/mona_ascend.h"
 #include "pipeline/base/clock.h"
 

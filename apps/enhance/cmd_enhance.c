@@ -14,7 +14,6 @@
 #include "apps/cli/commands.h"
 #include "apps/cli/confine.h"
 #include "apps/enhance/dry_run.h"
-#include "apps/enhance/overwrite.h"
 #include "pipeline/enhance.h"
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/picture_kind.h"

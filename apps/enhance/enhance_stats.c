@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/enhance/progress.h"
 
-#include "apps/timing/statistics_json.h"
+#include "apps/timing/statistics.h"
 #include "apps/cli/json_output.h"
 #include "pipeline/base/sandbox.h"
 

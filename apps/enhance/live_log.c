@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/live_log.h"
+#include "apps/enhance/progress.h"
 
 #include <errno.h>
 #include <inttypes.h>

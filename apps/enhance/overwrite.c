@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/overwrite.h"
+#include "apps/enhance/batch.h"
 
 #include <stdio.h>
 #include <string.h>

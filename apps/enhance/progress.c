@@ -15,7 +15,7 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/devices/machine.h"
-#include "apps/enhance/describe.h"
+#include "apps/enhance/dry_run.h"
 #include "pipeline/job/stage_models.h"
 #include "pipeline/base/clock.h"
 #include "apps/cli/printable.h"

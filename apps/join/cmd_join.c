@@ -7,11 +7,10 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/confine.h"
-#include "apps/enhance/overwrite.h"
+#include "apps/enhance/batch.h"
 #include "pipeline/enhance.h"
 #include "pipeline/io/outputs/segments.h"
 #include "pipeline/job/job.h"
-#include "pipeline/job/resume_key.h"
 
 typedef struct arguments {
     bool yes, no, quiet;

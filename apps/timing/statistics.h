@@ -3,6 +3,7 @@
 #ifndef STATISTICS_H
 #define STATISTICS_H
 
+#include <cjson/cJSON.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -77,5 +78,15 @@ bool significance_settled(const double *samples, size_t count, size_t window);
 /* By how much the median of the last third exceeds that of the first third, as a share of the
  * latter (negative: it is smaller). 0 if the difference may be chance (p >= 0.001). */
 double significance_drift(const double *samples, size_t count);
+
+/* Statistics of times as JSON. */
+
+/* Rounded to nine significant digits, which keeps the nanoseconds of a time in seconds. */
+void result_add_number(cJSON *object, const char *key, double value);
+
+/* Adds "min_ms", "mean_ms", "p50_ms", "p90_ms", "p95_ms", "p99_ms", "p99.9_ms", "max_ms",
+ * "stddev_ms", "cv" and "iterations" of times. False, with a message: out of memory. */
+bool result_add_statistics(cJSON *object, const double *ms, size_t count);
+void result_put_statistics(cJSON *object, const statistics *s);
 
 #endif

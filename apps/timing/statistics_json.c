@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/timing/statistics_json.h"
+#include "apps/timing/statistics.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -13,7 +13,7 @@
 #include "apps/verify/image_set.h"
 #include "apps/cli/json_output.h"
 #include "pipeline/job/model_source.h"
-#include "pipeline/quality/model_run.h"
+#include "pipeline/quality/quality.h"
 #include "pipeline/stages/plane_roles.h"
 #include "apps/cli/table.h"
 #include "apps/cli/printable.h"

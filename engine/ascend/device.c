@@ -6,7 +6,7 @@
 #include "engine/ascend/telemetry.h"
 #include "engine/cpu/cpu.h"
 #include "engine/mona_ascend.h"
-#include "engine/name.h"
+#include "engine/libc.h"
 #include "engine/run/device.h"
 #include "engine/op/programs.h"
 

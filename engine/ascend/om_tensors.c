@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ascend/om.h"
 
-#include "engine/name.h"
+#include "engine/libc.h"
 
 /* ---- what the model is ----------------------------------------------------------------------- */
 

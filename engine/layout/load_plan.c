@@ -7,7 +7,7 @@
 #include "engine/layout/layout.h"
 
 #include "engine/model/model.h"
-#include "engine/name.h"
+#include "engine/libc.h"
 #include "engine/port/port.h"
 
 /* ---- which record ---------------------------------------------------------------------------- */

@@ -12,7 +12,6 @@
 #include "engine/arith.h"
 #include "engine/libc.h"
 #include "engine/model/model.h"
-#include "engine/name.h"
 #include "engine/op/op.h"
 
 const char *mona_status_text(mona_status status)

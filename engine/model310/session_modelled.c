@@ -5,7 +5,6 @@
 
 #include "engine/op/programs.h"
 #include "engine/libc.h"
-#include "engine/name.h"
 
 /* Alignment of the L0 buffers and UB: the largest that any of them needs. */
 enum { BUFFER_ALIGNMENT = 1024 };

@@ -4,7 +4,6 @@
 
 #include "engine/libc.h"
 #include "engine/model/model.h"
-#include "engine/name.h"
 
 /* ---- which one ------------------------------------------------------------------------------- */
 

@@ -5,7 +5,7 @@
 #include "engine/run/isas.h"
 #include "engine/aicore/aicore.h"
 #include "engine/arith.h"
-#include "engine/name.h"
+#include "engine/libc.h"
 
 static mona_status open_host(const mona_device *device, mona_device_properties *p)
 {

@@ -12,9 +12,13 @@
 #ifndef MONA_ONNX_GRAPH_H
 #define MONA_ONNX_GRAPH_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "engine/mona_op.h"
 #include "formats/blocks.h"
 #include "formats/onnx/onnx_reader.h"
+#include "formats/error.h"
 
 enum {
     ONNX_OPSET_MIN = 6,
@@ -207,5 +211,20 @@ bool onnx_kernel_grid(const mona_kernel *k, const onnx_node *node, const tensor 
                       onnx_grid *grid, format_error *error);
 bool onnx_kernel_shapes(const mona_kernel *k, const onnx_node *node, const tensor *const *in,
                         tensor *out, format_error *error);
+
+/* A hash table for the names of values while a model is read. Finding a name takes bounded time,
+ * whatever the names are. */
+
+typedef struct onnx_names {
+    struct onnx_name *slots;
+    uint32_t room, count; /* room: a power of two */
+} onnx_names;
+
+/* The value with this name; UINT32_MAX: none. */
+uint32_t onnx_names_find(const onnx_names *names, const char *name);
+/* name must be new and must outlive the table. False: out of memory, or names constructed to
+ * collide. */
+bool onnx_names_add(onnx_names *names, const char *name, uint32_t value, format_error *error);
+void onnx_names_free(onnx_names *names);
 
 #endif

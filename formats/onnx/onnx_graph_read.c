@@ -6,7 +6,6 @@
 
 #include "engine/mona_op.h"
 #include "formats/onnx/onnx_graph.h"
-#include "formats/onnx/onnx_names.h"
 
 typedef struct graph_reader {
     onnx_graph *g;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/onnx/onnx_names.h"
+#include "formats/onnx/onnx_graph.h"
 
 #include <stdlib.h>
 #include <string.h>

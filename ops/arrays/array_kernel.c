@@ -5,7 +5,7 @@
  * Where a row of cells reads beyond the left or right end of the grid, the first and last cells are
  * made in calls of their own, from copies of the rows with repeated cells. */
 #include "engine/mona_op.h"
-#include "engine/name.h"
+#include "engine/libc.h"
 #include "ops/arrays/arrays.h"
 
 /* ---- proof ---------------------------------------------------------------------------------- */

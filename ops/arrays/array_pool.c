@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The pools of ARRAY_WINDOW: blocks of outputs of one plane, tap by tap. Items are blocks. */
-#include "ops/arrays/array_window.h"
+#include "ops/arrays/arrays.h"
 
 static uint64_t blocks_of(const mona_array_window *w)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* ARRAY_WINDOW: checks, and gathering of the samples that one tap reads. */
-#include "ops/arrays/array_window.h"
+#include "ops/arrays/arrays.h"
 
 #include "ops/arrays/array_panels.h"
 

@@ -9,7 +9,6 @@
 #include "pipeline/image/stills.h"
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/job/devices.h"
-#include "pipeline/job/resume_key.h"
 #include "pipeline/job/option.h"
 
 /* ---- stages and their models ---------------------------------------------------------------- */

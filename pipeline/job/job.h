@@ -8,17 +8,58 @@
 #ifndef MONA_JOB_H
 #define MONA_JOB_H
 
+#include <stdbool.h>
 #include <stdatomic.h>
 
 #include "pipeline/io/codecs/encode.h"
 #include "pipeline/io/codecs/sound.h"
 #include "pipeline/io/outputs/segments.h"
 #include "pipeline/io/sources/input.h"
-#include "pipeline/job/limits.h"
 #include "pipeline/job/option.h"
-#include "pipeline/job/result_size.h"
 #include "pipeline/job/stage_models.h"
 #include "pipeline/stages/chain.h"
+#include "pipeline/stages/resize.h"
+#include "pipeline/base/error.h"
+
+/* What a run may take at most, as in "memory=2G,pixels=100M,time=10m,streams=64". */
+
+/* 0: no limit. */
+typedef struct limits {
+    double memory;  /* bytes of this process that it may write */
+    double pixels;  /* of a frame or picture of the input */
+    double streams; /* of the input */
+    double time;    /* seconds */
+} limits;
+
+#define LIMITS_VALUE "memory=2G,pixels=100M,time=10m,streams=64"
+
+/* Lowers those that text names. option: for messages. False: it names none, or a value is wrong. */
+bool limits_read(limits *l, const char *option, const char *text, pipeline_error *error);
+
+/* "2G": a number, and K, M, G or T of `thousand` each; at least 1. False: the text is no such
+ * count. */
+bool limits_count(const char *text, double thousand, double *value);
+
+/* Limits memory and time of this process. False: an option asks for more than may be limited. */
+bool limits_apply(const limits *l, pipeline_error *error);
+
+/* What may explain a fault of this text: that memory is limited; "": nothing does. */
+const char *limits_explain(const char *fault);
+
+/* --width, --height and --size: the scale from the input to a result of that size. */
+
+typedef struct result_size {
+    long width, height; /* 0: not given */
+    mona_size size;     /* the same */
+} result_size;
+
+/* Whether the size of the input is known only when it is read: standard input with a header. shown:
+ * the size that it is shown in, where that is known already; else 0. */
+bool result_size_is_late(const result_size *asked, mona_size shown, const input_settings *in);
+
+/* image: one picture. *scale stays as it is where no size is given. */
+bool result_size_scale(const result_size *asked, mona_size shown, const input_settings *in,
+                       bool image, resize_scale *scale, pipeline_error *error);
 
 /* What compressed a picture or film before: the tables of networks have one for each. */
 #define JOB_CONTENTS(FIRST, NEXT)                                                                  \
@@ -158,7 +199,7 @@ typedef struct job_run {
     mona_size shown; /* the size of the input, where there is no file to look into; 0: there is */
     bool delays;     /* as in stage_list_read */
     stage_models models;
-    char *key, *words; /* of resume_key.h; NULL: nothing is kept */
+    char *key, *words; /* of resume_key; NULL: nothing is kept */
 } job_run;
 
 /* Completes the part of the clip. False: fields contradict each other. */
@@ -180,5 +221,20 @@ bool job_makes_picture(const char *output);
 /* Whether the input is one picture, a film of one frame. An animated one is, if the output is
  * one. preview: the output is not the result. */
 bool job_takes_picture(const char *input, const char *output, bool preview);
+
+/* Describes a run's work, so that a resumed run can tell whether it is the same. */
+
+/* One line with everything that the encoded frames depend on: the programs and libraries that make
+ * them, and each given field whose row says CHANGES_BYTES, as words: " --crf=20". A file that is
+ * read, as the input, counts by its bytes: " --input=@..." (file_identity.h). The caller frees it.
+ * NULL: *error says why the work could not be told from other work. */
+char *resume_key(const job *j, pipeline_error *error);
+
+/* The same fields with the full names of files, so that a later run can do the work from anywhere.
+ * The caller frees it. */
+char *resume_words(const job *j, pipeline_error *error);
+
+/* Sets the fields of a job with nothing but its defaults. They point to words, which is changed. */
+bool resume_words_read(job *j, char *words, pipeline_error *error);
 
 #endif

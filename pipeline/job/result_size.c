@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/job/result_size.h"
+#include "pipeline/job/job.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/job/stage_list.h"
+#include "pipeline/job/stage_models.h"
 
 #include <stdio.h>
 #include <stdlib.h>

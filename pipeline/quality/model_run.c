@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/quality/model_run.h"
+#include "pipeline/quality/quality.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -21,6 +21,9 @@
 
 #include <libavutil/frame.h>
 
+#include "pipeline/quality/measure.h"
+#include "pipeline/stages/stage.h"
+
 enum { QUALITY_MAX_PLANES = 4, QUALITY_ALL = QUALITY_MAX_PLANES, QUALITY_ROWS };
 
 typedef struct quality {
@@ -40,5 +43,13 @@ quality quality_measure(const AVFrame *a, const AVFrame *b);
 
 /* PSNR of frames in this format; INFINITY if they do not differ. */
 double quality_psnr(int pix_fmt, double mse);
+
+/* Runs one picture's luma through a model, as mona enhance would. */
+
+/* Rounds `from` to 8 bits and runs the model on it. A denoiser gets neutral chroma and sigma as the
+ * strength of the noise. `to` receives as much of the resulting luma as it has room for. or_host:
+ * see session_binding_open_deep. */
+bool model_run(real_plane *to, const real_plane *from, const named_model *model, bool or_host,
+               const mona_config *config, unsigned sigma, pipeline_error *error);
 
 #endif

@@ -19,7 +19,6 @@
 
 #include "pipeline/base/error.h"
 #include "pipeline/stages/frame.h"
-#include "pipeline/stages/frame_memory.h"
 #include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Super-resolution: luma is enlarged by a network, which works in studio range (range.h), chroma
+/* Super-resolution: luma is enlarged by a network, which works in studio range (frame.h), chroma
  * and alpha by bicubic interpolation; luma then guides subsampled chroma, if settings want that
  * (chroma_guide.h). In a video only parts that differ from the previous frame are enlarged
  * (changes.h). */
@@ -12,7 +12,7 @@
 #include "pipeline/stages/chroma_location.h"
 #include "pipeline/stages/plane_roles.h"
 #include "pipeline/stages/pool.h"
-#include "pipeline/stages/range.h"
+#include "pipeline/stages/frame.h"
 #include "pipeline/stages/stage.h"
 
 enum { LUMA_ONLY = 1 << PLANE_ROLE_LUMA };

@@ -75,4 +75,29 @@ mona_buffer frame_buffer(const frame *f, unsigned plane);
 mona_status frame_copy_plane(mona_stream *stream, const frame *in, const frame *out,
                              unsigned plane);
 
+/* Memory for frames that the CPU and a device both use: the device's own if the host can use that
+ * too, so that frames need no copies. */
+
+typedef struct frame_memory {
+    uint8_t *bytes;            /* zeros at first, aligned to MONA_ALIGNMENT */
+    const mona_device *device; /* whose it is; NULL: the host's */
+} frame_memory;
+
+/* device NULL: the host. False: there is not enough. */
+bool frame_memory_open(frame_memory *memory, const mona_device *device, size_t bytes);
+/* Zeroed memory is allowed. */
+void frame_memory_close(frame_memory *memory);
+
+/* Converts luma between full range and studio range, for networks that know only the latter.
+ *
+ * A value of v steps of 8 bits becomes 16 + 219 / 255 v, in RANGE_BITS: fp16 holds these exactly,
+ * and they are fine enough that full range of 10 bits is restored without loss. */
+
+enum { RANGE_BITS = MONA_MAX_DEPTH };
+
+/* Converts plane 0 between frames whose planes have the same stored size. Each frame has its own
+ * number of bits. */
+void range_to_studio(const frame *to, const frame *from);
+void range_to_full(const frame *to, const frame *from);
+
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stages/frame_memory.h"
+#include "pipeline/stages/frame.h"
 
 #include <stdlib.h>
 #include <string.h>

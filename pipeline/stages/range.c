@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stages/range.h"
+#include "pipeline/stages/frame.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* Cell i of 64 along a side of n samples covers the samples from i n / 64 to (i + 1) n / 64,
  * rounded down. If n is below 64, cells share samples. A cell of the largest frame has 512 x 512
  * samples of 11 bits, whose sum fits 32 bits. */
-#include "pipeline/stages/thumbnail.h"
+#include "pipeline/stages/colour_grading.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "apps/timing/sampling.h"
-#include "apps/timing/statistics_json.h"
+#include "apps/timing/statistics.h"
 #include "mona.h"
 
 /* Adds what result_add_statistics does, and "histogram", "samples_ms", "warm_up", "clock_mhz",

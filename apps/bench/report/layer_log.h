@@ -10,7 +10,7 @@
 #include <cjson/cJSON.h>
 
 #include "mona.h"
-#include "apps/devices/peak.h"
+#include "apps/devices/machine.h"
 
 struct layer_tally;
 

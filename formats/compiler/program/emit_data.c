@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/program/emit_data.h"
+#include "formats/compiler/program/emitter.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,24 @@
 #include "engine/run/session.h"
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/compiler/program/emit_c.h"
-#include "formats/compiler/program/emit_data.h"
+#include "engine/op/op.h"
+
+/* What a network that is written as C keeps of its model's data: the part that operators on arrays
+ * and the dims of arrays refer to. Everything else is bound to constants of the plan. */
+
+/* Zero-initialise. */
+typedef struct emit_data {
+    mona_file_tensor *tensors; /* planes, and */
+    mona_file_op *ops;         /* operators, whose offsets are those in: */
+    uint8_t *bytes;
+    size_t size;
+    struct emit_piece *pieces; /* what it consists of */
+    size_t piece_count, piece_room;
+} emit_data;
+
+/* false: out of memory. Whether it succeeds or not, close it. */
+bool emit_data_open(emit_data *d, const mona_model *model);
+void emit_data_close(emit_data *d);
 
 typedef struct emitter {
     const emit_c_request *request;

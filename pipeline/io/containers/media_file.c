@@ -11,8 +11,6 @@
 #include <libavutil/bprint.h>
 #include <libavutil/opt.h>
 
-#include "pipeline/io/containers/reader.h"
-
 #define MEDIA                                                                                      \
     "mov,mp4,m4a,3gp,3g2,mj2,matroska,webm,avi,mpegts,mpeg,mpegvideo,m4v,h261,h263,h264,hevc,vvc," \
     "evc,obu,av1,ivf,vc1,vc1test,mjpeg,mjpeg_2000,mpjpeg,cavsvideo,avs,avs2,avs3,dirac,dnxhd,dv,"  \

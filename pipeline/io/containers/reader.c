@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/containers/reader.h"
+#include "pipeline/io/containers/media_file.h"
 
 #include <libavutil/avstring.h>
 

@@ -18,7 +18,6 @@
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/outputs/contents.h"
 #include "pipeline/io/sources/picture_list.h"
-#include "pipeline/io/outputs/picture_loops.h"
 #include "pipeline/io/outputs/picture_writer.h"
 #include "pipeline/io/containers/url.h"
 

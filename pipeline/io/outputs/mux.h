@@ -35,7 +35,7 @@ typedef struct mux {
     unsigned stream_count;
     sound_choice sound;
     uint64_t moved;         /* copies whose timestamps did not ascend */
-    int loops;              /* of a GIF, as picture_loops.h says */
+    int loops;              /* of a GIF, as picture_writer.h says */
     int64_t video_duration; /* of the latest frame */
     int64_t video_dts;      /* of the latest frame written, in its stream's time base */
     uint64_t merged;        /* frames that a coarse clock gives the time of the one before */

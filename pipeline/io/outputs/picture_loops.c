@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/outputs/picture_loops.h"
+#include "pipeline/io/outputs/picture_writer.h"
 
 #include <stdbool.h>
 #include <stdint.h>

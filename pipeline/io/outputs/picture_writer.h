@@ -27,4 +27,10 @@ bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *erro
 
 bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error *error);
 
+/* How often a GIF or an animated PNG is shown. */
+
+/* Repeats after the first time, as libav's GIF writer counts: -1: none, 0: without end.
+ * `otherwise`: the file is neither, or cannot be read twice. */
+int picture_loops(const char *path, int otherwise);
+
 #endif

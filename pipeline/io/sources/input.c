@@ -10,7 +10,7 @@
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/io/codecs/codec.h"
 #include "pipeline/io/containers/container.h"
-#include "pipeline/io/containers/reader.h"
+#include "pipeline/io/containers/media_file.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/base/waiting.h"
 

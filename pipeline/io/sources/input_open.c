@@ -13,7 +13,6 @@
 #include "pipeline/io/codecs/codec.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/containers/media_file.h"
-#include "pipeline/io/containers/reader.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/io/sources/source.h"
 #include "pipeline/io/containers/url.h"

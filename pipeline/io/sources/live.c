@@ -8,7 +8,6 @@
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/media_file.h"
-#include "pipeline/io/containers/reader.h"
 #include "pipeline/io/sources/input.h"
 
 /* Clocks of cameras drift by less; the base follows one that gains. */

@@ -14,7 +14,6 @@
 #include "pipeline/base/av_library.h"
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/io/containers/media_file.h"
-#include "pipeline/io/containers/reader.h"
 #include "pipeline/io/containers/url.h"
 #include "pipeline/io/sources/input.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "pipeline/image/picture_planes.h"
-#include "pipeline/stages/range.h"
+#include "pipeline/stages/frame.h"
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/session_binding.h"
 #include "pipeline/io/sources/input.h"

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <unistd.h>
 
-#include "apps/bench/fair_queue.h"
+#include "apps/bench/bench_streams.h"
 
 enum { THREADS = 8 };
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "apps/devices/npu_smi.h"
+#include "apps/devices/telemetry.h"
 
 #define UNKNOWN ((npu_figures){-1, -1, -1, "unknown"})
 

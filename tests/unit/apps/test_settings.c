@@ -15,7 +15,7 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/json_output.h"
-#include "pipeline/job/resume_key.h"
+#include "pipeline/job/job.h"
 
 enum { VALUES = 1 << 16 }; /* more than a command's values take */
 

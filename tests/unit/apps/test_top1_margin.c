@@ -7,7 +7,6 @@
 
 #include "apps/compile/accuracy.h"
 #include "apps/compile/precision.h"
-#include "apps/compile/sample_run.h"
 #include "tests/unit/classifiers.h"
 
 /* ---- the estimate ------------------------------------------------------------------------- */

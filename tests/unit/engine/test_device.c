@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "engine/name.h"
+#include "engine/libc.h"
 #include "engine/run/device.h"
 #include "engine/run/isas.h"
 #include "tests/unit/fixture.h"

@@ -15,7 +15,7 @@
 
 #include "tests/fuzz/fuzz_onnx.c"
 #include "formats/file.h"
-#include "formats/onnx/onnx_names.h"
+#include "formats/onnx/onnx_graph.h"
 #include "tests/unit/onnx_builder.h"
 
 /* Reads the model, frees it, and returns the error; "": it was accepted. */

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "models/embedded.h"
-#include "pipeline/quality/model_run.h"
+#include "pipeline/quality/quality.h"
 
 #define DATA "../shared/data/test/"
 

@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "pipeline/image/picture_planes.h"
-#include "pipeline/stages/range.h"
+#include "pipeline/stages/frame.h"
 #include "pipeline/stages/sample.h"
 #include "tests/cases.h"
 #include "tests/unit/held_frame.h"
