@@ -98,8 +98,8 @@ typedef struct ac_program_header {
     uint32_t constants_bytes; /* the last zero_bytes of them are a row of zeros */
     uint32_t zero_bytes;
     uint32_t buffers, forms, patterns, motions, rings, segments, records;
-    uint32_t inputs; /* of the buffers; a program only reads these */
-    uint32_t loads;  /* 1: instructions load constants; 0: they lie in L1 when a segment begins */
+    uint32_t inputs;       /* of the buffers; a program only reads these */
+    uint32_t loads;        /* 1: instructions load constants, but for the row of zeros */
     uint32_t instructions; /* AC_OPCODES of the mona that made it, whose numbers they have */
     uint32_t reserved[2];
 } ac_program_header;

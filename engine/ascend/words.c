@@ -170,27 +170,26 @@ static void put_records(maker *m, const ac_record *r, uint32_t count)
     words_write_flags(m);
 }
 
-/* Copies bytes of the constants to L1. */
-static void put_constants(maker *m, uint32_t first, uint32_t bytes)
+/* Copies the row of zeros to L1. */
+static void put_zeros(maker *m, const ac_program_header *h)
 {
+    const uint32_t first = h->constants_bytes - h->zero_bytes;
     const place at[2] = {{words_constant_at(m, first), 0, 0}, {first, 1, 0}};
-    if (!bytes)
+    if (!h->zero_bytes)
         return;
     words_refuse(m, first % AC_BLOCK, "constants begin inside a block");
     words_put_operands(m, AC_OP_COPY + AC_GM_L1, 0, at, 2, 1);
-    words_put(m, 1 << 4 | (uint64_t)(words_rounded(bytes) / AC_BLOCK) << 16);
+    words_put(m, 1 << 4 | (uint64_t)(words_rounded(h->zero_bytes) / AC_BLOCK) << 16);
 }
 
 static void put_core(maker *m, uint32_t core)
 {
-    const ac_program_header *h = &m->program->header;
     const ac_segment *s = m->segment;
     const ac_instruction barrier = {.opcode = AC_OP_BARRIER, .flag = {.src = AC_PIPE_ALL}};
     m->depth = m->phases = 0;
     m->lanes = m->scale = UNKNOWN;
     words_new_chunk(m);
-    put_constants(m, s->first_constant, h->loads ? 0 : s->constants);
-    put_constants(m, h->constants_bytes - h->zero_bytes, h->zero_bytes);
+    put_zeros(m, &m->program->header);
     words_add_flag(m, ac_flag_of(&barrier));
     put_records(m, m->program->records + s->core[core].first, s->core[core].count);
     words_need_room(m, 1);

@@ -75,31 +75,25 @@ void ac_model_wait(ac_core *core, double cycles)
     join_all(m);
 }
 
-/* MTE2's copy is complete before the next instruction. */
-void ac_model_load(ac_core *core, size_t bytes)
-{
-    ac_model *m = core->model;
-    const ac_costs *costs = m->config.costs;
-    const uint32_t blocks = (uint32_t)ac_model_blocks(bytes);
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)blocks};
-    ac_model_kernel(core, "launch");
-    begin(m, AC_OP_COPY + AC_GM_L1, AC_PIPE_MTE2);
-    m->report.gm_read += (uint64_t)blocks * AC_BLOCK;
-    spend(m, blocks ? ac_time_copy(costs, AC_GM_L1, c, m->config.cores) : 0);
-    join_all(m);
-}
-
 void ac_model_turn(ac_core *core)
 {
     ac_model_issue(core->model, core->model->config.costs->turn);
 }
 
+/* MTE2's copy is complete before the next instruction. */
 void ac_model_launch(ac_core *core, size_t resident_bytes)
 {
     ac_model *m = core->model;
+    const ac_costs *costs = m->config.costs;
+    const uint32_t blocks = (uint32_t)ac_model_blocks(resident_bytes);
+    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)blocks};
     for (int p = 0; p < AC_PIPES; p++)
-        m->idle_from[p] = m->config.costs->task_launch * m->config.costs->clock_mhz;
-    ac_model_load(core, resident_bytes);
+        m->idle_from[p] = costs->task_launch * costs->clock_mhz;
+    ac_model_kernel(core, "launch");
+    begin(m, AC_OP_COPY + AC_GM_L1, AC_PIPE_MTE2);
+    m->report.gm_read += (uint64_t)blocks * AC_BLOCK;
+    spend(m, blocks ? ac_time_copy(costs, AC_GM_L1, c, m->config.cores) : 0);
+    join_all(m);
 }
 
 /* ---- instructions --------------------------------------------------------------------------- */

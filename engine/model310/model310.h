@@ -114,7 +114,7 @@ typedef struct ac_model_config {
     void *observer;
 } ac_model_config;
 
-enum { AC_MODEL_FINDINGS = 16, AC_MODEL_RESIDENT = UINT16_MAX * AC_BLOCK };
+enum { AC_MODEL_FINDINGS = 16 };
 
 /* A core's activity since it was reset. */
 typedef struct ac_model_report {
@@ -145,11 +145,8 @@ void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_mo
                       void *observer);
 /* Other costs for all later instructions; they must outlive the model. NULL: ac_costs_310. */
 void ac_model_set_costs(ac_core *core, const ac_costs *costs);
-/* Begins a task, after a reset: its launch, then the copy of its constants to L1, at most
- * AC_MODEL_RESIDENT bytes. */
+/* Begins a task, after a reset: its launch, then the copy of what stays in L1. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);
-/* A copy of bytes to L1 before the next group of a program. */
-void ac_model_load(ac_core *core, size_t bytes);
 /* Waits for other cores; constants that instructions have loaded are no longer in L1. What follows
  * begins after everything issued before has ended, and not
  * before `cycles` cycles since the reset. */

@@ -159,17 +159,13 @@ static void place_planes(worker *w)
 }
 
 /* Begins a group, or two side by side: the launch of the task, with a copy of the row of zeros,
- * which stays in L1, or a wait for the slowest core. Then the copy of each core's constants, unless
- * instructions load them. */
-static void begin_group(mona_session *s, bool first, const size_t constants[2], size_t zeros)
+ * which stays in L1, or a wait for the slowest core. */
+static void begin_group(mona_session *s, bool first, size_t zeros)
 {
     if (!first)
         wait_for_slowest(s);
-    for (uint32_t i = 0; i < s->plan->cores; i++)
-        if (first)
-            ac_model_launch(&s->workers[i].core, constants[i > 0] + zeros);
-        else if (constants[i > 0])
-            ac_model_load(&s->workers[i].core, constants[i > 0]);
+    for (uint32_t i = 0; i < s->plan->cores && first; i++)
+        ac_model_launch(&s->workers[i].core, zeros);
     for (uint32_t i = 0; i < s->plan->cores; i++) {
         ac_core *core = &s->workers[i].core;
         ac_model_written(core, ac_at(AC_CONSTANTS, core->memory[AC_CONSTANTS].size - zeros), zeros);
@@ -386,9 +382,8 @@ static void run_plan(mona_session *s)
     const mona_plan *plan = s->plan;
     const plan_group *first = mona_plan_first_group(plan);
     for (const plan_group *g = first; g; g = mona_plan_next_group(plan, g)) {
-        static const size_t none[2];
         if (g->side != 2)
-            begin_group(s, g == first, none, plan->maps_offset - plan->zero_offset);
+            begin_group(s, g == first, plan->maps_offset - plan->zero_offset);
         if (s->recorder)
             record_group(s, g);
         for (uint32_t i = 0; i < plan->cores; i++)
@@ -401,12 +396,8 @@ static void run_program(mona_session *s)
     const ac_program *p = &s->plan->program;
     for (uint32_t i = 0; i < p->header.segments; i++) {
         const ac_segment *g = &p->segments[i];
-        const bool loads = !p->header.loads && (!i || g->first_constant != g[-1].first_constant ||
-                                                g->constants != g[-1].constants);
-        const bool pair = ac_runs_beside(p->segments, p->header.segments, i + 1);
-        const size_t constants[] = {loads ? g->constants : 0, loads ? g[pair].constants : 0};
         if (!ac_runs_beside(p->segments, p->header.segments, i))
-            begin_group(s, !i, constants, p->header.zero_bytes);
+            begin_group(s, !i, p->header.zero_bytes);
         for (uint32_t core = 0; core < s->plan->cores; core++)
             if (g->array)
                 run_group(&s->workers[core], &s->plan->ops[g->array - 1].group);

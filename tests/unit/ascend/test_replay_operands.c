@@ -85,6 +85,13 @@ static uint8_t *record(const body *b, uint32_t count, uint32_t turns, const uint
     const char *why;
     recorder *r = recorder_new();
     recorder_segment(r, &places, &ring);
+    const ac_address first = ac_at(AC_CONSTANTS, 0);
+    recorder_take(r, 0,
+                  &(ac_instruction){.opcode = AC_OP_COPY + AC_GM_L1,
+                                    .dst = first,
+                                    .a = first,
+                                    .copy = {.bursts = 1, .blocks = places.constants / AC_BLOCK}});
+    recorder_take(r, 0, &(ac_instruction){.opcode = AC_OP_BARRIER, .flag = {.src = AC_PIPE_ALL}});
     for (uint32_t turn = 0; turn < turns; turn++)
         for (uint32_t k = 0; k < count; k++) {
             const ac_instruction i = in_turn(b, k, turn);
