@@ -79,13 +79,13 @@ static bool parse_operand(described *d, const char *line)
 
 /* The words behind an operation's name. */
 typedef enum form {
-    OF_TWO,   /* VALUE VALUE VALUE */
+    OF_TWO,   /* VALUE VALUE VALUE, and how many side by side unless 1 */
     A_NUMBER, /* VALUE NUMBER */
     AN_ENTRY, /* VALUE INPUT NUMBER */
     A_VALUE,  /* VALUE */
     A_SAMPLE, /* INPUT PLANE ROW COLUMN */
     A_GATHER, /* VALUE VALUE INPUT */
-    A_STORE,  /* PLANE ROW COLUMN VALUE */
+    A_STORE,  /* PLANE NUMBER VALUE */
 } form;
 
 static const struct operation {
@@ -133,10 +133,10 @@ enum { MOST_WORDS = 5, WORD = 24 };
 static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
                         mona_kernel_step *s)
 {
-    const int sample = o->form == A_SAMPLE ? 1 : 0;
     s->operation = o->operation;
     switch (o->form) {
     case OF_TWO:
+        s->value = words[4][0] ? (uint32_t)strtoul(words[4], NULL, 10) : 1;
         return value_of(words[1], &s->to) && value_of(words[2], &s->a) && value_of(words[3], &s->b);
     case A_GATHER:
         s->value = (uint32_t)strtoul(words[3], NULL, 10);
@@ -150,12 +150,16 @@ static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
         return value_of(words[1], &s->to);
     case A_VALUE:
         return value_of(words[1], &s->to);
+    case A_SAMPLE:
+        s->a.index = (uint16_t)strtoul(words[1], NULL, 10);
+        s->plane = (uint8_t)strtoul(words[2], NULL, 10);
+        s->row = (int8_t)strtol(words[3], NULL, 10);
+        s->column = (int8_t)strtol(words[4], NULL, 10);
+        return true;
     default:
-        s->plane = (uint8_t)strtoul(words[1 + sample], NULL, 10);
-        s->row = (int8_t)strtol(words[2 + sample], NULL, 10);
-        s->column = (int8_t)strtol(words[3 + sample], NULL, 10);
-        s->a.index = sample ? (uint16_t)strtoul(words[1], NULL, 10) : 0;
-        return sample || value_of(words[4], &s->a);
+        s->plane = (uint8_t)strtoul(words[1], NULL, 10);
+        s->value = (uint32_t)strtoul(words[2], NULL, 10);
+        return value_of(words[3], &s->a);
     }
 }
 

@@ -8,7 +8,7 @@
 #include "engine/mona_op.h"
 
 typedef enum mona_kernel_operation {
-    MONA_KERNEL_VECTOR,                                     /* + ac_vec2: to = a op b, of 32 bits */
+    MONA_KERNEL_VECTOR, /* + ac_vec2: to = a op b, of 32 bits, for `value` ones side by side */
     MONA_KERNEL_CONST = MONA_KERNEL_VECTOR + AC_VEC2_COUNT, /* to = the bits `value` */
     MONA_KERNEL_ENTRY,  /* to = entry `value` of table a: bits, or those of an f32 number */
     MONA_KERNEL_WIDTH,  /* to = the grid's, as f32 */
@@ -17,13 +17,18 @@ typedef enum mona_kernel_operation {
     MONA_KERNEL_COLUMN, /* the same */
     MONA_KERNEL_SAMPLE, /* the next sample is that of input a at plane, row and column */
     MONA_KERNEL_GATHER, /* to = entry a, an s32 number, of table `value` */
-    MONA_KERNEL_STORE,  /* the output's sample at plane, row and column is a: f32 for an 8-bit type,
-                           saturated, else the bits; in order, each once */
+    MONA_KERNEL_STORE,  /* a plane of the output has the values side by side from a on: bits, or for
+                           an 8-bit type f32 numbers, saturated; planes in order, each once */
     MONA_KERNEL_OPERATIONS,
 } mona_kernel_operation;
 
+/* `value` of STORE. The sum of HELD + 0x1.8p23 and a number is rounded, and its lower half has the
+ * bits of the f16 number 1536 + n, n the rounded number: all of it in [-512, 511], beyond that one
+ * that is beyond 8 bits, too, up to 5631 and down to -26112. */
+enum { MONA_KERNEL_NUMBERS, MONA_KERNEL_HELD, MONA_KERNEL_HELD_AS = 0x6600 };
+
 /* What is computed for each cell anew is full; uniform, what is the same in all of them. A sample
- * is one of those that SAMPLE names, in order. */
+ * is one of those that SAMPLE names, in order; what is computed may take its place. */
 enum { MONA_KERNEL_FULL, MONA_KERNEL_UNIFORM, MONA_KERNEL_SAMPLED };
 
 typedef struct mona_kernel_value {

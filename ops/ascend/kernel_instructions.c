@@ -5,16 +5,18 @@
  * UB holds, in this order:
  *   uniform values, each 32 bytes with the same number
  *   values of all cells of a tile
- *   samples as stored, for two tiles, and as f32
- *   results as stored, for two tiles
+ *   samples as stored, side by side for two tiles, and as f32
+ *   two planes of results as stored
  *   room for samples and results on their way between both forms
  *
- * Flags, event 0 of even tiles and event 1 of odd ones:
+ * Flags, event 0 of even tiles and event 1 of odd ones; in lanes, event 0 of all:
  *   MTE2 -> V    the samples are in UB
  *   V -> MTE2    the samples have been used
- *   V -> MTE3    the results are complete
- *   MTE3 -> V    the results have been stored
- * Event 0 also says, before all tiles, S -> V that constants are there. */
+ * and of even and odd planes of results:
+ *   V -> MTE3    they are complete
+ *   MTE3 -> V    they have been stored
+ * Event 0 also says, before all tiles, S -> V that constants are there.
+ */
 #include "engine/array_format.h"
 #include "engine/libc.h"
 #include "ops/ascend/kernel_tiles.h"
@@ -27,7 +29,7 @@ typedef struct emitting {
     kernel_tiles t;
     const mona_array_call *call;
     kernel_tile tile;
-    uint32_t elements; /* side by side: of all tiles; those before tile.column */
+    uint32_t stored; /* planes of results so far */
     const mona_kernel_step *samples[MOST_SAMPLES];
 } emitting;
 
@@ -102,12 +104,33 @@ static bool is_uniform(mona_kernel_value v)
     return v.kind == MONA_KERNEL_UNIFORM;
 }
 
+/* The value that is `i` further. */
+static mona_kernel_value further(mona_kernel_value v, uint32_t i)
+{
+    return (mona_kernel_value){v.kind, (uint16_t)(v.index + (is_uniform(v) ? 0 : i))};
+}
+
+/* Whether the `n` values from v on lie side by side; uniform ones are one. */
+static bool side_by_side_from(const emitting *e, mona_kernel_value v, uint32_t n)
+{
+    bool near = true;
+    for (uint32_t i = 0; v.kind == MONA_KERNEL_SAMPLED && i < n; i++)
+        near &=
+            value_at(e, further(v, i)) == value_at(e, v) + (uint64_t)i * e->t.count * WIDE_BYTES;
+    return near;
+}
+
 static void vector_step(const emitting *e, const mona_kernel_step *s)
 {
     const bool once = is_uniform(s->to);
-    operate(e, (ac_vec2)(s->operation - MONA_KERNEL_VECTOR), value_at(e, s->to), value_at(e, s->a),
-            is_uniform(s->a) && !once, value_at(e, s->b), is_uniform(s->b) && !once,
-            once ? UNIFORM_LANES : e->t.count);
+    const bool together = side_by_side_from(e, s->to, s->value) &&
+                          side_by_side_from(e, s->a, s->value) &&
+                          side_by_side_from(e, s->b, s->value);
+    for (uint32_t i = 0; i < (together ? 1 : s->value); i++)
+        operate(e, (ac_vec2)(s->operation - MONA_KERNEL_VECTOR), value_at(e, further(s->to, i)),
+                value_at(e, further(s->a, i)), is_uniform(s->a) && !once,
+                value_at(e, further(s->b, i)), is_uniform(s->b) && !once,
+                once ? UNIFORM_LANES : (together ? s->value : 1) * e->t.count);
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -267,15 +290,19 @@ static void count_elements(const emitting *e)
     }
 }
 
-/* Bits in one lane of 16, and in all others. */
+/* Bits in one lane of 16, and in all others; upright, in all of them and in none. */
 static void fill_edges(const emitting *e)
 {
-    const uint32_t lane = (e->t.width - 1) / e->t.columns;
-    fill(e, kernel_own(&e->t, KERNEL_EDGE), 0);
-    fill(e, kernel_own(&e->t, KERNEL_NO_EDGE), UINT32_MAX);
-    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_EDGE) + 2 * lane,
-                 (ac_fill){1, 2, 2, UINT16_MAX});
-    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_NO_EDGE) + 2 * lane, (ac_fill){1, 2, 2, 0});
+    const uint32_t lane = e->t.upright ? 0 : (e->t.width - 1) / e->t.columns;
+    const ac_fill all = {AC_FRACTAL, WIDE_BYTES, WIDE_BYTES, UINT32_MAX},
+                  none = {AC_FRACTAL, WIDE_BYTES, WIDE_BYTES, 0};
+    const ac_fill edge = {e->t.upright ? AC_FRACTAL : 1, WIDE_BYTES, WIDE_BYTES, UINT32_MAX},
+                  no_edge = {edge.count, WIDE_BYTES, WIDE_BYTES, 0};
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_EDGE), none);
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_NO_EDGE), all);
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_EDGE) + (uint64_t)lane * WIDE_BYTES, edge);
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_NO_EDGE) + (uint64_t)lane * WIDE_BYTES,
+                 no_edge);
 }
 
 /* All of UB is written once: copies and transposes of whole blocks bring some that nothing else
@@ -286,7 +313,8 @@ static void begin(emitting *e)
     uint32_t sample = 0;
     dup_all(t->core, ac_at(AC_UB, 0), 0, t->bytes / 2, side_by_side);
     ac_emit_sync(t->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
-    fill_own(e, KERNEL_256, 256);
+    fill_own(e, KERNEL_LOW_BITS, 0x1p23f);
+    fill_own(e, KERNEL_HELD_BITS, 0x1.8p23f + MONA_KERNEL_HELD_AS);
     if (t->lanes)
         fill_edges(e);
     if (t->places)
@@ -307,17 +335,28 @@ static void begin(emitting *e)
             vector_step(e, &t->program->steps[i]);
     if (t->places)
         count_elements(e);
+    mona_kernel_begin(t);
 }
 
 /* ---- tiles ---------------------------------------------------------------------------------- */
 
-static void compute(const emitting *e)
+/* Planes of results leave one after the other, while the next one is computed. */
+static void store_step(emitting *e, const mona_kernel_step *s)
+{
+    const uint32_t event = e->stored++ % e->t.buffers;
+    mona_kernel_put(&e->t, s, value_at(e, s->a), event);
+    ac_emit_sync(e->t.core, AC_PIPE_V, AC_PIPE_MTE3, event);
+    mona_kernel_take_away(&e->t, &e->tile, s->plane, event);
+    ac_emit_set_flag(e->t.core, AC_PIPE_MTE3, AC_PIPE_V, event);
+}
+
+static void compute(emitting *e)
 {
     const kernel_tiles *t = &e->t;
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];
         if (s->operation == MONA_KERNEL_STORE)
-            mona_kernel_put(t, &e->tile, s, value_at(e, s->a));
+            store_step(e, s);
         else if (s->operation == MONA_KERNEL_ROW || s->operation == MONA_KERNEL_COLUMN)
             place_step(e, s);
         else if (s->operation == MONA_KERNEL_GATHER)
@@ -334,17 +373,17 @@ static uint32_t tiles_across(const kernel_tiles *t)
 
 static uint32_t tile_count(const kernel_tiles *t)
 {
-    return t->lanes ? ceil_div_u32(t->end - t->begin, t->rows) * tiles_across(t)
+    return t->lanes ? ceil_div_u32(t->end - t->begin, t->height) * tiles_across(t)
                     : ceil_div_u32((t->end - t->begin) * t->grid_columns, t->count);
 }
 
 /* Where a next tile would reach beyond the end it begins earlier. */
 static kernel_tile tile_at(const kernel_tiles *t, uint32_t i)
 {
-    kernel_tile tile = {.parity = i % 2};
+    kernel_tile tile = {.parity = i % t->buffers};
     if (t->lanes) {
-        tile.row = t->begin + i / tiles_across(t) * t->rows;
-        tile.row = tile.row + t->rows > t->end ? t->end - t->rows : tile.row;
+        tile.row = t->begin + i / tiles_across(t) * t->height;
+        tile.row = tile.row + t->height > t->end ? t->end - t->height : tile.row;
         tile.column = i % tiles_across(t) * t->width;
         if (tile.column + t->width > t->grid_columns)
             tile.column = t->grid_columns - t->width;
@@ -364,23 +403,27 @@ static void bring(const emitting *e, uint32_t i)
     ac_emit_set_flag(e->t.core, AC_PIPE_MTE2, AC_PIPE_V, tile.parity);
 }
 
+/* In lanes all samples are elsewhere once they are numbers, and the next tile's may come. */
 static void make_tile(emitting *e, uint32_t i)
 {
     ac_core *core = e->t.core;
+    const bool more = i + 1 < tile_count(&e->t);
     e->tile = tile_at(&e->t, i);
     const uint32_t event = e->tile.parity;
+    if (more && !e->t.lanes)
+        bring(e, i + 1);
     ac_emit_wait_flag(core, AC_PIPE_MTE2, AC_PIPE_V, event);
     mona_kernel_widen(&e->t, &e->tile);
+    if (e->t.lanes)
+        ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+    if (more && e->t.lanes)
+        bring(e, i + 1);
     if (e->t.places && i)
         operate(e, AC_VADD_F32, kernel_own(&e->t, KERNEL_FIRST), kernel_own(&e->t, KERNEL_FIRST),
-                false, kernel_own(&e->t, i + 1 < tile_count(&e->t) ? KERNEL_NEXT : KERNEL_LAST),
-                false, UNIFORM_LANES);
-    ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
+                false, kernel_own(&e->t, more ? KERNEL_NEXT : KERNEL_LAST), false, UNIFORM_LANES);
     compute(e);
-    ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
-    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, event);
-    mona_kernel_take_away(&e->t, &e->tile);
-    ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
+    if (!e->t.lanes)
+        ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
 }
 
 /* ---- the operator --------------------------------------------------------------------------- */
@@ -410,18 +453,14 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
             e.t.input[i].gm = ac_address_of(core, call->input[i], false);
     e.t.output.gm = ac_address_of(core, call->output, true);
     begin(&e);
-    const uint32_t count = tile_count(&e.t);
-    for (uint32_t event = 0; event < 2; event++) {
+    for (uint32_t event = 0; event < e.t.buffers; event++) {
         ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
         ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
     }
     bring(&e, 0);
-    for (uint32_t i = 0; i < count; i++) {
-        if (i + 1 < count)
-            bring(&e, i + 1);
+    for (uint32_t i = 0; i < tile_count(&e.t); i++)
         make_tile(&e, i);
-    }
-    for (uint32_t event = 0; event < 2; event++) {
+    for (uint32_t event = 0; event < e.t.buffers; event++) {
         ac_emit_wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
         ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
     }
@@ -429,11 +468,13 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
 
 /* ---- proof ---------------------------------------------------------------------------------- */
 
-static bool value_ok(const mona_kernel_program *p, mona_kernel_value v, uint32_t samples)
+/* Of `n` values side by side. */
+static bool value_ok(const mona_kernel_program *p, mona_kernel_value v, uint32_t n,
+                     uint32_t samples)
 {
-    return v.index < (v.kind == MONA_KERNEL_UNIFORM ? p->uniform
-                      : v.kind == MONA_KERNEL_FULL  ? p->full
-                                                    : samples);
+    return v.kind == MONA_KERNEL_UNIFORM
+               ? v.index < p->uniform
+               : (uint64_t)v.index + n <= (v.kind == MONA_KERNEL_FULL ? p->full : samples);
 }
 
 static bool sample_ok(const mona_kernel *k, const mona_kernel_step *s)
@@ -465,14 +506,22 @@ static bool gather_ok(const mona_bound_op *b, uint32_t table)
            b->kernel->operands[table].elements <= MOST;
 }
 
-/* The output's samples are stored in order, each once. stores: those so far. */
-static bool store_ok(const mona_kernel_operand *out, const mona_kernel_step *s, uint32_t *stores)
+/* Planes of the output are stored in order, each once. stores: those so far. */
+static bool store_ok(const mona_kernel_operand *out, const mona_kernel_program *p,
+                     const mona_kernel_step *s, uint32_t samples, uint32_t *stores)
 {
-    return s->row >= 0 && s->row < out->cell_rows && s->column >= 0 &&
-           s->column < out->cell_columns &&
-           ((uint32_t)s->plane * out->cell_rows + (uint32_t)s->row) * out->cell_columns +
-                   (uint32_t)s->column ==
-               (*stores)++;
+    const uint32_t n = (uint32_t)out->cell_rows * out->cell_columns;
+    return s->plane < out->planes && s->plane == (*stores)++ && s->value <= MONA_KERNEL_HELD &&
+           (s->value == MONA_KERNEL_NUMBERS || mona_type_size(out->type) == 1) &&
+           (s->a.kind == MONA_KERNEL_FULL || (s->a.kind == MONA_KERNEL_SAMPLED && n == 1)) &&
+           value_ok(p, s->a, n, samples);
+}
+
+/* Whether runs of n values are the same or have none in common. */
+static bool far_apart(mona_kernel_value a, mona_kernel_value b, uint32_t n)
+{
+    return a.kind != b.kind || is_uniform(a) || a.index == b.index || a.index + n <= b.index ||
+           b.index + n <= a.index;
 }
 
 /* samples: SAMPLE steps so far. */
@@ -481,8 +530,9 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
 {
     const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
     const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
-    const bool to_ok = s->to.kind < MONA_KERNEL_SAMPLED && value_ok(p, s->to, 0);
-    const bool a_ok = value_ok(p, s->a, *samples);
+    const uint32_t n = s->operation < MONA_KERNEL_CONST ? s->value : 1;
+    const bool to_ok = value_ok(p, s->to, n, *samples);
+    const bool a_ok = value_ok(p, s->a, n, *samples);
     switch (s->operation) {
     case MONA_KERNEL_CONST:
     case MONA_KERNEL_WIDTH:
@@ -499,10 +549,12 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
     case MONA_KERNEL_SAMPLE:
         return ++*samples <= MOST_SAMPLES && sample_ok(b->kernel, s);
     case MONA_KERNEL_STORE:
-        return a_ok && !is_uniform(s->a) && s->plane < out->planes && store_ok(out, s, stores);
+        return store_ok(out, p, s, *samples, stores);
     default:
-        return s->operation < MONA_KERNEL_CONST && to_ok && a_ok && value_ok(p, s->b, *samples) &&
-               (!is_uniform(s->to) || (is_uniform(s->a) && is_uniform(s->b)));
+        return s->operation < MONA_KERNEL_CONST && n && to_ok && a_ok &&
+               value_ok(p, s->b, n, *samples) && far_apart(s->to, s->a, n) &&
+               far_apart(s->to, s->b, n) &&
+               (!is_uniform(s->to) || (n == 1 && is_uniform(s->a) && is_uniform(s->b)));
     }
 }
 
@@ -519,6 +571,5 @@ bool mona_kernel_has_program(const mona_bound_op *b)
         if (!step_ok(b, p, &p->steps[i], &samples, &stores))
             return false;
     const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
-    return stores == out->planes * out->cell_rows * out->cell_columns &&
-           mona_kernel_tiles(&t, b, 0, record->rows);
+    return stores == out->planes && mona_kernel_tiles(&t, b, 0, record->rows);
 }

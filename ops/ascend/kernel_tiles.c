@@ -6,7 +6,7 @@
 #include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
-enum { GROUP = AC_FRACTAL, MOST_STEP = 255, HALO_BYTES = AC_BLOCK };
+enum { GROUP = AC_FRACTAL, MOST_STEP = 255, HALO_BYTES = AC_BLOCK, HALVES = 2 };
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
@@ -39,13 +39,13 @@ static bool lanes_possible(const kernel_tiles *t, const kernel_plane *p, bool ou
     const mona_kernel_operand *o = p->operand;
     return !o->planes || ((uint64_t)t->grid_columns * p->cell_bytes % AC_BLOCK == 0 &&
                           (is_byte(o->type) || (o->type == MONA_U16 && !output)) &&
-                          (uint32_t)o->around_columns * p->cell_bytes <= GROUP);
+                          (uint32_t)o->around_columns * o->cell_columns <= GROUP);
 }
 
-static void place(ac_address *at, kernel_plane *p)
+static void place(ac_address *at, kernel_plane *p, uint32_t buffers)
 {
     p->raw[0] = take(at, p->raw_bytes);
-    p->raw[1] = take(at, p->raw_bytes);
+    p->raw[1] = buffers > 1 ? take(at, p->raw_bytes) : p->raw[0];
 }
 
 static ac_address later(ac_address a, ac_address b)
@@ -63,19 +63,18 @@ static bool lay_out(kernel_tiles *t)
     t->index = take(&at, t->places ? value : 0);
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
         kernel_plane *p = &t->input[i];
-        place(&at, p);
-        const uint32_t samples = t->lanes ? p->operand->cell_rows * p->operand->cell_columns : 1;
-        p->wide = take(&at, (size_t)p->wide_plane * planes_of(p) * samples);
+        place(&at, p, t->buffers);
+        p->wide = take(&at, (size_t)p->wide_plane * planes_of(p));
         p->entries = take(&at, p->gathered ? 2 * (size_t)p->operand->elements * AC_BLOCK : 0);
     }
-    place(&at, &t->output);
+    place(&at, &t->output, t->buffers);
+    t->pad = take(&at, t->pad_bytes);
     second = at;
     t->bring.rows = take(&at, t->bring_bytes.rows);
     t->bring.lanes = take(&at, t->bring_bytes.lanes);
-    t->bring.high = take(&at, t->bring_bytes.high);
     t->bring.edges = take(&at, t->bring_bytes.edges);
     t->full = take(&second, program->full * value);
-    t->spare = take(&second, t->places || t->gathers ? value : 0);
+    t->spare = take(&second, t->places || t->gathers || (t->held && !t->lanes) ? value : 0);
     t->put_rows = take(&second, t->put_rows_bytes);
     t->put_lanes = take(&second, t->put_lanes_bytes);
     t->bytes = (uint32_t)ac_offset_of(later(at, second));
@@ -89,7 +88,7 @@ static void size_side_by_side(kernel_tiles *t)
     for (uint32_t i = 0; i <= t->kernel->inputs; i++) {
         kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
         p->raw_row = p->raw_plane = t->count * p->cell_bytes;
-        p->raw_bytes = p->raw_plane * planes_of(p);
+        p->raw_bytes = p->raw_plane * (i < t->kernel->inputs ? planes_of(p) : 1);
         p->wide_plane = i < t->kernel->inputs && is_byte(p->operand->type) && planes_of(p)
                             ? t->count * WIDE_BYTES
                             : 0;
@@ -101,7 +100,9 @@ static bool choose_side_by_side(kernel_tiles *t)
 {
     enum { MOST = 1 << 14, LEAST = 32 };
     const uint64_t all = (uint64_t)(t->end - t->begin) * t->grid_columns;
-    for (t->count = MOST; t->count >= LEAST; t->count -= LEAST) {
+    /* Whole repeats, unless there are no more elements than one has. */
+    for (t->count = MOST; t->count >= LEAST;
+         t->count -= t->count > FLOAT_LANES ? FLOAT_LANES : LEAST) {
         if (t->count > all)
             continue;
         size_side_by_side(t);
@@ -114,17 +115,40 @@ static bool choose_side_by_side(kernel_tiles *t)
 
 /* ---- lanes ---------------------------------------------------------------------------------- */
 
+/* Rows of lanes as in global memory. */
+static uint32_t raw_rows(const kernel_tiles *t, const kernel_plane *p)
+{
+    return (t->height + 2u * p->operand->around_rows) * p->operand->cell_rows;
+}
+
+/* Of a column of all lanes, as transposes make it: bytes become f16 numbers, 16 bits the lower
+ * halves of 32. */
+static uint32_t lane_block(const kernel_plane *p)
+{
+    return is_byte(p->operand->type) ? AC_BLOCK : HALVES * AC_BLOCK;
+}
+
 static bool size_plane(const kernel_tiles *t, kernel_plane *p, bool output)
 {
     const mona_kernel_operand *o = p->operand;
     const uint32_t halo = o->around_columns ? 2 * HALO_BYTES : 0;
-    p->rows = t->rows + 2u * o->around_rows;
-    p->raw_row = output ? GROUP * t->columns * p->cell_bytes : t->width * p->cell_bytes + halo;
-    p->raw_plane = p->rows * o->cell_rows * p->raw_row;
-    p->raw_bytes = p->raw_plane * o->planes;
-    p->wide_plane = output ? 0 : p->rows * t->pitch * WIDE_BLOCK;
-    return t->columns * p->cell_bytes % GROUP == 0 && t->pitch * p->cell_bytes <= MOST_STEP &&
-           p->rows * o->cell_rows <= MOST_STEP;
+    const uint32_t pad = is_byte(o->type) ? 0 : AC_BLOCK;
+    const uint32_t lane = t->columns * o->cell_columns;
+    uint32_t rows = 0;
+    for (uint32_t y = 0; y < o->cell_rows && !output; y++) {
+        p->used[y] = p->more[y] == MONA_NONE ? 0 : t->rows + p->more[y];
+        p->before[y] = rows;
+        rows += o->cell_columns * p->used[y];
+    }
+    p->group = o->cell_columns == 3 ? 3 * GROUP : GROUP;
+    p->raw_row =
+        (output && !t->upright ? GROUP * t->columns : t->width) * p->cell_bytes + halo + pad;
+    p->raw_plane = raw_rows(t, p) * p->raw_row;
+    p->raw_bytes = p->raw_plane * (output ? 1 : o->planes);
+    p->wide_plane = rows * t->pitch * WIDE_BLOCK;
+    rows = t->rows + 2u * o->around_rows;
+    return lane % p->group == 0 && lane / p->group <= MOST_STEP && rows <= MOST_STEP &&
+           t->width * p->cell_bytes % AC_BLOCK == 0;
 }
 
 static uint32_t larger(uint32_t a, uint32_t b)
@@ -135,65 +159,104 @@ static uint32_t larger(uint32_t a, uint32_t b)
 static bool size_lanes(kernel_tiles *t)
 {
     bool ok = true;
+    const uint32_t all = t->upright ? t->columns : GROUP * t->columns;
     t->pitch = t->columns + 2 * t->around;
-    t->width = GROUP * t->columns < t->grid_columns ? GROUP * t->columns : t->grid_columns;
+    t->width = all < t->grid_columns ? all : t->grid_columns;
+    t->height = t->upright ? GROUP : t->rows;
     t->count = (t->rows * t->pitch - 2 * t->around) * GROUP;
+    t->pad_bytes = 0;
     memset(&t->bring_bytes, 0, sizeof t->bring_bytes);
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
         kernel_plane *p = &t->input[i];
         if (!planes_of(p))
             continue;
+        const mona_kernel_operand *o = p->operand;
         ok = ok && size_plane(t, p, false);
-        /* Segments may reach beyond the last row. */
-        const uint32_t beyond = GROUP * t->columns * p->cell_bytes + 2 * HALO_BYTES;
+        t->bring_bytes.edges =
+            larger(t->bring_bytes.edges, (t->rows + 2u * o->around_rows) * WIDE_BLOCK);
+        /* Lanes may reach beyond the last row. */
+        const uint32_t beyond = all * p->cell_bytes + 2 * HALO_BYTES;
+        if (!is_byte(o->type)) {
+            t->pad_bytes = larger(t->pad_bytes, t->columns * o->cell_columns / GROUP * AC_BLOCK);
+            p->raw_bytes += beyond;
+            continue;
+        }
         t->bring_bytes.rows = larger(t->bring_bytes.rows, 2 * (p->raw_plane + beyond));
-        t->bring_bytes.lanes =
-            larger(t->bring_bytes.lanes, p->rows * t->pitch * p->cell_bytes * AC_BLOCK);
-        t->bring_bytes.edges = larger(t->bring_bytes.edges, p->rows * AC_BLOCK);
-        if (!is_byte(p->operand->type))
-            t->bring_bytes.high = larger(t->bring_bytes.high, p->wide_plane);
+        t->bring_bytes.lanes = larger(t->bring_bytes.lanes, p->wide_plane / 2);
     }
     ok = ok && size_plane(t, &t->output, true);
-    t->put_rows_bytes = 2 * t->rows * t->output.raw_row;
-    t->put_lanes_bytes = t->rows * t->pitch * t->output.cell_bytes * AC_BLOCK;
+    t->put_rows_bytes = 2 * t->output.raw_plane;
+    t->put_lanes_bytes = larger(t->put_rows_bytes, t->count * 2u * t->output.operand->cell_rows *
+                                                       t->output.operand->cell_columns);
     return ok && lay_out(t);
 }
 
-/* Repeats of a value's instructions and the time before each, for every step; and the same for
- * samples that come and go. */
+enum { LATENCY = 16 };
+
+/* The time before each instruction of turn_rows or put_row. */
+static double turning(const kernel_plane *p, uint32_t rows, uint32_t lane, bool halves, bool beside)
+{
+    const uint32_t groups = lane / p->group, turns = rows < groups ? rows : groups;
+    return (double)LATENCY * (halves ? HALVES : 1) * (p->group / GROUP * turns + (beside ? 2 : 0));
+}
+
+/* Of all tiles: of each instruction the time before it, and its repeats. */
 static double cost(const kernel_tiles *t)
 {
-    enum { LATENCY = 16 };
-    const double tiles =
-        (double)ceil_div_u32(t->end - t->begin, t->rows) * ceil_div_u32(t->grid_columns, t->width);
-    double one = t->program->count * (LATENCY + t->count / (double)FLOAT_LANES);
+    const double tiles = (double)ceil_div_u32(t->end - t->begin, t->height) *
+                         ceil_div_u32(t->grid_columns, t->width);
+    const double one = t->count / (double)FLOAT_LANES;
+    double all = 0;
+    for (uint32_t i = 0; i < t->program->count; i++) {
+        const mona_kernel_step *s = &t->program->steps[i];
+        const mona_kernel_operand *out = t->output.operand;
+        if (s->operation < MONA_KERNEL_CONST)
+            all += LATENCY + s->value * one;
+        else if (s->operation == MONA_KERNEL_STORE)
+            all += out->cell_rows * turning(&t->output, t->rows, t->columns * out->cell_columns,
+                                            s->value == MONA_KERNEL_HELD, false);
+        else if (s->operation == MONA_KERNEL_GATHER)
+            all += 3.0 * t->input[s->value].operand->elements * (LATENCY + one);
+    }
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
         const kernel_plane *p = &t->input[i];
-        if (planes_of(p))
-            one += planes_of(p) * (p->operand->cell_rows * p->cell_bytes) *
-                   (LATENCY + 2.0 * p->rows * t->pitch / 4);
+        const mona_kernel_operand *o = p->operand;
+        for (uint32_t y = 0; planes_of(p) && y < o->cell_rows; y++)
+            all += planes_of(p) *
+                   (turning(p, p->used[y], t->columns * o->cell_columns, !is_byte(o->type),
+                            o->around_columns > 0) +
+                    2.0 * o->cell_columns * p->used[y] * t->pitch * GROUP / FLOAT_LANES);
     }
-    return tiles * one;
+    return tiles * all;
+}
+
+/* The best tile whose rows are lanes, or cut into lanes. */
+static void find_lanes(kernel_tiles *t, bool upright, kernel_tiles *best)
+{
+    enum { MOST_ROWS = 64, MOST_COLUMNS = 128, MOST_UPRIGHT = 1024, STEP = 4 };
+    const uint32_t most_columns = upright ? MOST_UPRIGHT : MOST_COLUMNS;
+    const uint32_t most_rows = upright                         ? 1
+                               : t->end - t->begin < MOST_ROWS ? t->end - t->begin
+                                                               : MOST_ROWS;
+    t->upright = upright;
+    for (t->columns = STEP; t->columns <= most_columns; t->columns += STEP)
+        for (t->rows = 1; t->rows <= most_rows; t->rows++)
+            if ((!upright || t->columns <= t->grid_columns) && size_lanes(t) &&
+                (!best->rows || cost(t) < cost(best)))
+                *best = *t;
 }
 
 static bool choose_lanes(kernel_tiles *t)
 {
-    enum { MOST_ROWS = 64, MOST_COLUMNS = 128 };
-    double best = 0;
-    uint32_t rows = 0, columns = 0;
+    kernel_tiles best = *t;
     for (uint32_t i = 0; i < t->kernel->inputs; i++)
         t->around = larger(t->around, t->input[i].operand->around_columns);
-    const uint32_t all = t->end - t->begin;
-    for (t->columns = 4; t->columns <= MOST_COLUMNS; t->columns += 4)
-        for (t->rows = 1; t->rows <= MOST_ROWS && t->rows <= all; t->rows++) {
-            if (!size_lanes(t))
-                continue;
-            const double now = cost(t);
-            if (!rows || now < best)
-                best = now, rows = t->rows, columns = t->columns;
-        }
-    t->rows = rows, t->columns = columns;
-    return rows && size_lanes(t);
+    best.around = t->around;
+    find_lanes(t, false, &best);
+    if (t->end - t->begin >= GROUP)
+        find_lanes(t, true, &best);
+    *t = best;
+    return best.rows;
 }
 
 /* Rows are the integer part of (i + 0.5) / columns, of which the reciprocal gives nearly as much.
@@ -214,6 +277,30 @@ static bool places_exact(const kernel_tiles *t)
                 return false;
         }
     return true;
+}
+
+/* Which rows around are used. */
+static void find_used(kernel_tiles *t)
+{
+    for (uint32_t i = 0; i < t->kernel->inputs; i++) {
+        kernel_plane *p = &t->input[i];
+        const mona_kernel_operand *o = p->operand;
+        for (uint32_t inside = 0; planes_of(p) && inside < o->cell_rows; inside++) {
+            uint32_t first = MONA_NONE, last = 0;
+            for (uint32_t k = 0; k < t->program->count; k++) {
+                const mona_kernel_step *s = &t->program->steps[k];
+                const int32_t y = floor_div_small(s->row, o->cell_rows);
+                if (s->operation != MONA_KERNEL_SAMPLE || s->a.index != i ||
+                    s->row - y * o->cell_rows != (int32_t)inside)
+                    continue;
+                const uint32_t row = (uint32_t)(y + o->around_rows);
+                first = row < first ? row : first;
+                last = larger(last, row);
+            }
+            p->first[inside] = first;
+            p->more[inside] = first == MONA_NONE ? MONA_NONE : last - first;
+        }
+    }
 }
 
 bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t begin, uint32_t end)
@@ -237,10 +324,13 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];
         t->places |= s->operation == MONA_KERNEL_ROW || s->operation == MONA_KERNEL_COLUMN;
+        t->held |= s->operation == MONA_KERNEL_STORE && s->value == MONA_KERNEL_HELD;
         if (s->operation == MONA_KERNEL_GATHER)
             t->gathers = t->input[s->value].gathered = true;
     }
+    find_used(t);
     t->lanes = needs_lanes(t);
+    t->buffers = t->lanes ? 1 : 2;
     if (!t->lanes)
         return (!t->places || places_exact(t)) && choose_side_by_side(t);
     for (uint32_t i = 0; i <= t->kernel->inputs; i++)
@@ -282,13 +372,13 @@ static void bring_plane(const kernel_tiles *t, const kernel_tile *tile, const ke
 {
     const uint32_t above = p->operand->around_rows, last = t->grid_rows - 1;
     const uint32_t missing = tile->row < above ? above - tile->row : 0;
-    const uint32_t end = tile->row + t->rows + above;
+    const uint32_t end = tile->row + t->height + above, rows = t->height + 2 * above;
     const uint32_t beyond = end > t->grid_rows ? end - t->grid_rows : 0;
     for (uint32_t i = 0; i < missing; i++)
         bring_rows(t, tile, p, plane, 0, 1, i);
-    bring_rows(t, tile, p, plane, tile->row + missing - above, p->rows - missing - beyond, missing);
+    bring_rows(t, tile, p, plane, tile->row + missing - above, rows - missing - beyond, missing);
     for (uint32_t i = 0; i < beyond; i++)
-        bring_rows(t, tile, p, plane, last, 1, p->rows - beyond + i);
+        bring_rows(t, tile, p, plane, last, 1, rows - beyond + i);
 }
 
 void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile)
@@ -313,26 +403,12 @@ static void barrier(const kernel_tiles *t)
     ac_emit_barrier(t->core, AC_PIPE_V);
 }
 
-/* Converts every `step`th block of fp16 to two of f32, or the other way. */
-static void convert(const kernel_tiles *t, ac_vconv kind, ac_address to, ac_address from,
-                    uint32_t count, uint32_t step)
-{
-    const bool widens = kind == AC_F16_F32;
-    const ac_vector strides = {
-        .dst_block = (uint8_t)(widens ? 1 : step),
-        .a_block = (uint8_t)(widens ? step : 1),
-        .dst_repeat = (uint8_t)(widens ? 8 : 4 * step),
-        .a_repeat = (uint8_t)(widens ? 4 * step : 8),
-    };
-    for (vectors w = vectors_of(strides, FLOAT_LANES, count); next_vectors(&w);)
-        ac_emit_vconv(t->core, kind, vectors_at(&w, to, w.v.dst_repeat),
-                      vectors_at(&w, from, w.v.a_repeat), w.v);
-}
-
-/* Blocks that advance from row to row and from group to group, in bytes. */
+/* Blocks that advance from row to row and from group to group, in bytes. With pads every second one
+ * is a pad, which is the same for all groups. */
 typedef struct turned_side {
     ac_address at[AC_FRACTAL];
     uint32_t row, group;
+    ac_address pad;
 } turned_side;
 
 /* Repeats run along rows or groups, of which there are more. */
@@ -349,131 +425,183 @@ static void turn(const kernel_tiles *t, const turned_side *to, const turned_side
         for (uint32_t k = 0; k < AC_FRACTAL; k++) {
             sides[0].at[k] = to->at[k] + (uint64_t)i * (along_rows ? to->group : to->row);
             sides[1].at[k] = from->at[k] + (uint64_t)i * (along_rows ? from->group : from->row);
+            if (from->pad != AC_NOWHERE && k % HALVES)
+                sides[1].at[k] = along_rows ? from->pad : t->pad;
         }
         ac_emit_transpose(t->core, AC_OP_TRANSPOSE, &sides[0], &sides[1],
                           (uint8_t)(along_rows ? rows : groups));
     }
 }
 
-/* Turns the 16 columns beside every segment of a row of samples, of which `used` are used, from
- * `first` on; the others fall where the segments' own will. */
-static void turn_beside(const kernel_tiles *t, const kernel_plane *p, turned_side from,
-                        ac_address row, int32_t first, uint32_t used, uint32_t column)
-{
-    turned_side to = {.row = t->pitch * p->cell_bytes * AC_BLOCK};
-    for (uint32_t k = 0; k < AC_FRACTAL; k++) {
-        const bool is_used = (int32_t)k >= first && k < (uint32_t)first + used;
-        const uint32_t at = is_used ? column + k - (uint32_t)first : t->around * p->cell_bytes + k;
-        to.at[k] = row + (uint64_t)at * AC_BLOCK;
-    }
-    turn(t, &to, &from, p->rows, 1);
-}
-
-/* Rows `inside` of all cells of a plane, whose bytes are fp16 in scratch, to lanes. */
-static void turn_rows(const kernel_tiles *t, const kernel_plane *p, uint32_t inside, ac_address to)
+/* Bytes from one lane to the next, in rows whose samples have 16 bits. */
+static uint32_t next_lane(const kernel_tiles *t, const kernel_plane *p)
 {
     const mona_kernel_operand *o = p->operand;
-    const uint32_t segment = t->columns * p->cell_bytes, own = t->around * p->cell_bytes;
-    const uint32_t used = o->around_columns * p->cell_bytes;
-    const uint32_t halo = o->around_columns ? HALO_BYTES : 0;
-    turned_side from = {.row = o->cell_rows * p->raw_row * 2, .group = AC_BLOCK}, beside = from;
-    turned_side dst = {.row = t->pitch * p->cell_bytes * AC_BLOCK, .group = GROUP * AC_BLOCK};
-    const ac_address row = t->bring.rows + 2 * ((uint64_t)inside * p->raw_row + halo);
-    for (uint32_t k = 0; k < AC_FRACTAL; k++) {
-        from.at[k] = row + 2 * (uint64_t)k * segment;
-        beside.at[k] = from.at[k] - AC_BLOCK;
-        dst.at[k] = to + (uint64_t)(own + k) * AC_BLOCK;
+    const uint32_t widened = is_byte(o->type) ? 2 : 1;
+    return widened * (t->upright ? o->cell_rows * p->raw_row : t->columns * p->cell_bytes);
+}
+
+/* Where sample `sample` of a row of lanes lies, `plane` bytes from those of the cell's next one. */
+static ac_address in_lanes(const kernel_plane *p, ac_address at, uint32_t plane, uint32_t block,
+                           uint32_t sample)
+{
+    const uint32_t columns = p->operand->cell_columns;
+    return at + (uint64_t)(sample % columns) * plane + (uint64_t)(sample / columns) * block;
+}
+
+/* Rows of a plane that are turned to lanes. */
+typedef struct turned_rows {
+    ac_address from, pad, to; /* the first lane's first sample; the row's pad; lanes */
+    uint32_t row, rows;       /* bytes from one row to the next */
+} turned_rows;
+
+/* 16 samples of all lanes, `offset` samples from their first on, to `sample`. */
+static void turn_16(const kernel_tiles *t, const kernel_plane *p, const turned_rows *r,
+                    int32_t offset, const uint32_t sample[GROUP], uint32_t groups)
+{
+    const mona_kernel_operand *o = p->operand;
+    const bool halves = !is_byte(o->type);
+    const uint32_t block = lane_block(p), plane = r->rows * t->pitch * block;
+    for (uint32_t h = 0; h < (halves ? HALVES : 1); h++) {
+        turned_side from = {
+            .row = r->row, .group = 2 * p->group, .pad = halves ? r->pad : AC_NOWHERE};
+        turned_side to = {.row = t->pitch * block, .group = p->group / o->cell_columns * block};
+        for (uint32_t k = 0; k < GROUP; k++) {
+            const uint32_t lane = halves ? (GROUP * h + k) / HALVES : k;
+            from.at[k] =
+                r->from + (uint64_t)((int64_t)lane * next_lane(t, p) + (int64_t)2 * offset);
+            to.at[k] = in_lanes(p, r->to, plane, block, sample[k]) + (uint64_t)h * AC_BLOCK;
+        }
+        turn(t, &to, &from, r->rows, groups);
     }
-    if (used) {
-        turn_beside(t, p, beside, to, (int32_t)(GROUP - used), used, own - used);
-        barrier(t);
-        for (uint32_t k = 0; k < AC_FRACTAL; k++)
-            beside.at[k] = from.at[k] + 2 * (uint64_t)segment;
-        turn_beside(t, p, beside, to, 0, used, own + segment);
-        barrier(t);
-    }
-    turn(t, &dst, &from, p->rows, segment / GROUP);
     barrier(t);
 }
 
-/* One block of every row: dst = a op b, each with blocks from row to row. */
-static void in_rows(const kernel_tiles *t, ac_vec2 op, mona_steps dst, mona_steps a, mona_steps b,
-                    uint32_t rows, uint8_t lanes)
+/* Turns the 16 samples beside every lane, of which `used` are used, from `first` on; the others
+ * fall where the lanes' own will. */
+static void turn_beside(const kernel_tiles *t, const kernel_plane *p, const turned_rows *r,
+                        int32_t offset, uint32_t first, uint32_t used, uint32_t to)
 {
-    const ac_vector v = {.repeat = (uint8_t)rows,
-                         .lanes = lanes,
+    uint32_t sample[GROUP];
+    for (uint32_t k = 0; k < GROUP; k++)
+        sample[k] = k >= first && k < first + used ? to + k - first
+                                                   : t->around * p->operand->cell_columns + k;
+    turn_16(t, p, r, offset, sample, 1);
+}
+
+/* Rows `inside` of all cells of a plane to lanes. */
+static void turn_rows(const kernel_tiles *t, const kernel_plane *p, ac_address rows,
+                      uint32_t inside, ac_address to)
+{
+    const mona_kernel_operand *o = p->operand;
+    const uint32_t widened = is_byte(o->type) ? 2 : 1;
+    const uint32_t lane = t->columns * o->cell_columns, own = t->around * o->cell_columns;
+    const uint32_t used = o->around_columns * o->cell_columns;
+    const uint64_t row = ((uint64_t)p->first[inside] * o->cell_rows + inside) * p->raw_row;
+    const turned_rows r = {.from = rows + widened * (row + (used ? HALO_BYTES : 0)),
+                           .pad = rows + row + p->raw_row - AC_BLOCK,
+                           .to = to,
+                           .row = widened * o->cell_rows * p->raw_row,
+                           .rows = p->used[inside]};
+    if (used) {
+        turn_beside(t, p, &r, -GROUP, GROUP - used, used, own - used);
+        turn_beside(t, p, &r, (int32_t)lane, 0, used, own + lane);
+    }
+    for (uint32_t first = 0; first < p->group; first += GROUP) {
+        uint32_t sample[GROUP];
+        for (uint32_t k = 0; k < GROUP; k++)
+            sample[k] = own + first + k;
+        turn_16(t, p, &r, (int32_t)first, sample, lane / p->group);
+    }
+}
+
+/* One column of every row: dst = a op b, each with blocks from row to row. Rows that are far apart
+ * are done one by one. */
+static void in_rows(const kernel_tiles *t, ac_vec2 op, mona_steps dst, mona_steps a, mona_steps b,
+                    uint32_t rows, uint32_t lanes)
+{
+    const bool far = dst.step > MOST_STEP || a.step > MOST_STEP;
+    const ac_vector v = {.repeat = (uint8_t)(far ? 1 : rows),
+                         .lanes = (uint8_t)(HALVES * lanes),
                          .dst_block = 1,
                          .a_block = 1,
                          .b_block = 1,
-                         .dst_repeat = (uint8_t)dst.step,
-                         .a_repeat = (uint8_t)a.step,
-                         .b_repeat = (uint8_t)b.step};
-    ac_emit_vec2(t->core, op, dst.at, a.at, b.at, v);
+                         .dst_repeat = (uint8_t)(far ? HALVES : dst.step),
+                         .a_repeat = (uint8_t)(far ? HALVES : a.step),
+                         .b_repeat = (uint8_t)(far ? HALVES : b.step)};
+    for (uint32_t i = 0; i < (far ? rows : 1); i++)
+        ac_emit_vec2(t->core, op, dst.at + (uint64_t)(i * dst.step * AC_BLOCK),
+                     a.at + (uint64_t)(i * a.step * AC_BLOCK),
+                     b.at + (uint64_t)(i * b.step * AC_BLOCK), v);
     barrier(t);
 }
 
-/* Repeats the grid's first and last cells beyond its ends. */
+/* Repeats the grid's first and last cells beyond its ends, of one sample of all cells. */
 static void repeat_edges(const kernel_tiles *t, const kernel_tile *tile, const kernel_plane *p,
-                         ac_address to)
+                         ac_address at, uint32_t rows)
 {
-    const uint32_t around = p->operand->around_columns, last = (t->width - 1) / t->columns;
+    const uint32_t last = t->upright ? 0 : (t->width - 1) / t->columns;
     const uint32_t end = t->around + t->width - last * t->columns; /* behind the last cell */
-    const ptrdiff_t step = (ptrdiff_t)t->pitch * p->cell_bytes;
-    const mona_steps spare = {t->bring.edges, 1}, edge = {kernel_own(t, KERNEL_EDGE), 0},
+    const ptrdiff_t step = (ptrdiff_t)t->pitch * HALVES;
+    const mona_steps spare = {t->bring.edges, HALVES}, edge = {kernel_own(t, KERNEL_EDGE), 0},
                      others = {kernel_own(t, KERNEL_NO_EDGE), 0};
-    for (uint32_t i = 0; i < around * p->cell_bytes; i++) {
-        const uint32_t byte = i % p->cell_bytes;
-        const uint64_t away = ((uint64_t)(i / p->cell_bytes) + 1) * p->cell_bytes * AC_BLOCK;
-        const mona_steps first = {to + ((uint64_t)t->around * p->cell_bytes + byte) * AC_BLOCK,
-                                  step};
-        const mona_steps final = {to + ((uint64_t)(end - 1) * p->cell_bytes + byte) * AC_BLOCK,
-                                  step};
-        const mona_steps before = {first.at - away, step}, behind = {final.at + away, step};
+    for (uint32_t i = 1; i <= p->operand->around_columns; i++) {
+        const mona_steps first = {at + (uint64_t)t->around * WIDE_BLOCK, step};
+        const mona_steps final = {at + (uint64_t)(end - 1) * WIDE_BLOCK, step};
+        const mona_steps before = {first.at - (uint64_t)i * WIDE_BLOCK, step},
+                         behind = {final.at + (uint64_t)i * WIDE_BLOCK, step};
         if (!tile->column)
-            in_rows(t, AC_VOR, before, first, first, p->rows, 1);
+            in_rows(t, AC_VOR, before, first, first, rows, t->upright ? GROUP : 1);
         if (tile->column + t->width < t->grid_columns)
             continue;
-        in_rows(t, AC_VAND, spare, final, edge, p->rows, AC_FRACTAL);
-        in_rows(t, AC_VAND, behind, behind, others, p->rows, AC_FRACTAL);
-        in_rows(t, AC_VOR, behind, behind, spare, p->rows, AC_FRACTAL);
+        in_rows(t, AC_VAND, spare, final, edge, rows, GROUP);
+        in_rows(t, AC_VAND, behind, behind, others, rows, GROUP);
+        in_rows(t, AC_VOR, behind, behind, spare, rows, GROUP);
     }
-}
-
-/* A sample of all cells as f32, from columns of bytes. */
-static void widen_sample(const kernel_tiles *t, const kernel_plane *p, ac_address to,
-                         ac_address from)
-{
-    const uint32_t count = p->rows * t->pitch * GROUP;
-    convert(t, AC_F16_F32, to, from, count, p->cell_bytes);
-    barrier(t);
-    if (is_byte(p->operand->type))
-        return;
-    convert(t, AC_F16_F32, t->bring.high, from + AC_BLOCK, count, p->cell_bytes);
-    barrier(t);
-    vec2_all(t->core, AC_VMUL_F32, t->bring.high, t->bring.high, kernel_own(t, KERNEL_256), count,
-             b_again);
-    barrier(t);
-    vec2_all(t->core, AC_VADD_F32, to, to, t->bring.high, count, side_by_side);
-    barrier(t);
 }
 
 static void widen_plane(const kernel_tiles *t, const kernel_tile *tile, const kernel_plane *p,
                         uint32_t plane)
 {
     const mona_kernel_operand *o = p->operand;
-    const uint32_t size = (uint32_t)mona_type_size(o->type);
-    vconv_all(t->core, o->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, t->bring.rows,
-              p->raw[tile->parity] + (uint64_t)plane * p->raw_plane, p->raw_plane);
-    barrier(t);
-    for (uint32_t y = 0; y < o->cell_rows; y++) {
-        turn_rows(t, p, y, t->bring.lanes);
-        repeat_edges(t, tile, p, t->bring.lanes);
-        for (uint32_t x = 0; x < o->cell_columns; x++) {
-            const uint32_t sample = (plane * o->cell_rows + y) * o->cell_columns + x;
-            widen_sample(t, p, p->wide + (uint64_t)sample * p->wide_plane,
-                         t->bring.lanes + (uint64_t)x * size * AC_BLOCK);
-        }
+    const bool byte = is_byte(o->type);
+    const uint32_t count = p->wide_plane / WIDE_BYTES, row = t->pitch * WIDE_BLOCK;
+    const ac_address raw = p->raw[0] + (uint64_t)plane * p->raw_plane;
+    const ac_address wide = p->wide + (uint64_t)plane * p->wide_plane;
+    if (byte) {
+        vconv_all(t->core, o->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, t->bring.rows, raw,
+                  p->raw_plane);
+        barrier(t);
     }
+    for (uint32_t y = 0; y < o->cell_rows; y++)
+        if (p->used[y])
+            turn_rows(t, p, byte ? t->bring.rows : raw, y,
+                      byte ? t->bring.lanes + (uint64_t)p->before[y] * row / 2
+                           : wide + (uint64_t)p->before[y] * row);
+    if (byte)
+        vconv_all(t->core, AC_F16_F32, wide, t->bring.lanes, count);
+    else
+        vec2_all(t->core, AC_VSUB_F32, wide, wide, kernel_own(t, KERNEL_LOW_BITS), count, b_again);
+    barrier(t);
+    for (uint32_t y = 0; y < o->cell_rows; y++)
+        for (uint32_t x = 0; x < o->cell_columns && p->used[y]; x++)
+            repeat_edges(t, tile, p, wide + (uint64_t)(p->before[y] + x * p->used[y]) * row,
+                         p->used[y]);
+}
+
+void mona_kernel_begin(const kernel_tiles *t)
+{
+    enum { UPPER = 0x4b00, LANES = AC_BLOCK / 2 };
+    barrier(t);
+    dup_all(t->core, t->pad, UPPER, t->pad_bytes / 2, side_by_side);
+    for (uint32_t i = 0; i < t->kernel->inputs; i++) {
+        const kernel_plane *p = &t->input[i];
+        const bool pads = t->lanes && planes_of(p) && !is_byte(p->operand->type);
+        for (uint32_t end = p->raw_row; pads && end <= p->raw_plane * planes_of(p);
+             end += p->raw_row)
+            dup_all(t->core, p->raw[0] + end - AC_BLOCK, UPPER, LANES, side_by_side);
+    }
+    barrier(t);
 }
 
 void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
@@ -488,8 +616,8 @@ void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
                           t->bring.rows, p->raw[tile->parity] + (uint64_t)plane * p->raw_plane,
                           t->count);
                 barrier(t);
-                convert(t, AC_F16_F32, p->wide + (uint64_t)plane * p->wide_plane, t->bring.rows,
-                        t->count, 1);
+                vconv_all(t->core, AC_F16_F32, p->wide + (uint64_t)plane * p->wide_plane,
+                          t->bring.rows, t->count);
                 barrier(t);
             }
     }
@@ -506,10 +634,10 @@ ac_address mona_kernel_sample(const kernel_tiles *t, const kernel_tile *tile,
     const int32_t y = floor_div_small(s->row, o->cell_rows),
                   x = floor_div_small(s->column, o->cell_columns);
     const int32_t row = s->row - y * o->cell_rows, column = s->column - x * o->cell_columns;
-    const uint32_t sample =
-        (s->plane * o->cell_rows + (uint32_t)row) * o->cell_columns + (uint32_t)column;
-    const int64_t cell = (int64_t)(y + o->around_rows) * t->pitch + t->around + x;
-    return p->wide + (uint64_t)sample * p->wide_plane + (uint64_t)cell * WIDE_BLOCK;
+    const uint32_t from = p->before[row] + (uint32_t)column * p->used[row] - p->first[row];
+    const int64_t cell =
+        (int64_t)(from + (uint32_t)(y + o->around_rows)) * t->pitch + t->around + x;
+    return p->wide + (uint64_t)s->plane * p->wide_plane + (uint64_t)cell * WIDE_BLOCK;
 }
 
 /* ---- results -------------------------------------------------------------------------------- */
@@ -519,44 +647,68 @@ static ac_vconv narrowing(mona_type type)
     return type == MONA_S8 ? AC_F16_S8 : AC_F16_U8;
 }
 
-/* The last sample of a row of cells: lanes become rows again. */
-static void put_row(const kernel_tiles *t, const kernel_tile *tile, uint32_t plane, uint32_t row)
-{
-    const kernel_plane *p = &t->output;
-    const uint32_t segment = t->columns * p->cell_bytes;
-    turned_side from = {.row = t->pitch * p->cell_bytes * AC_BLOCK, .group = GROUP * AC_BLOCK};
-    turned_side to = {.row = p->raw_row * 2, .group = AC_BLOCK};
-    for (uint32_t k = 0; k < AC_FRACTAL; k++) {
-        from.at[k] = t->put_lanes + ((uint64_t)t->around * p->cell_bytes + k) * AC_BLOCK;
-        to.at[k] = t->put_rows + 2 * (uint64_t)k * segment;
-    }
-    turn(t, &to, &from, t->rows, segment / GROUP);
-    barrier(t);
-    vconv_all(t->core, narrowing(p->operand->type),
-              p->raw[tile->parity] +
-                  ((uint64_t)plane * p->operand->cell_rows + row) * t->rows * p->raw_row,
-              t->put_rows, t->rows * p->raw_row);
-    barrier(t);
-}
-
-void mona_kernel_put(const kernel_tiles *t, const kernel_tile *tile, const mona_kernel_step *s,
-                     ac_address from)
+/* Samples of a plane from lanes to rows: f16 numbers, or the lower halves of those of 32 bits. The
+ * upper ones become rows that are not used. */
+static void put_row(const kernel_tiles *t, ac_address from, bool halves, uint32_t row)
 {
     const kernel_plane *p = &t->output;
     const mona_kernel_operand *o = p->operand;
-    const ac_address raw = p->raw[tile->parity] + (uint64_t)s->plane * p->raw_plane;
-    if (t->lanes) {
-        convert(t, AC_F32_F16,
-                t->put_lanes +
-                    ((uint64_t)t->around * o->cell_columns + (uint64_t)s->column) * AC_BLOCK,
-                from, t->count, o->cell_columns);
+    const uint32_t block = halves ? WIDE_BLOCK : AC_BLOCK, plane = t->count / GROUP * block;
+    const ac_address at = from + (uint64_t)row * o->cell_columns * plane;
+    for (uint32_t first = 0; first < p->group; first += GROUP)
+        for (uint32_t h = 0; h < (halves ? HALVES : 1); h++) {
+            turned_side lanes = {.row = t->pitch * block,
+                                 .group = p->group / o->cell_columns * block,
+                                 .pad = AC_NOWHERE};
+            turned_side to = {.row = 2 * o->cell_rows * p->raw_row, .group = 2 * p->group};
+            for (uint32_t k = 0; k < GROUP; k++) {
+                const uint32_t lane = halves ? (GROUP * h + k) / HALVES : k;
+                lanes.at[k] = in_lanes(p, at, plane, block, first + k) + (uint64_t)h * AC_BLOCK;
+                to.at[k] = (halves && k % HALVES ? t->put_lanes : t->put_rows) +
+                           2 * ((uint64_t)row * p->raw_row + first) +
+                           (uint64_t)lane * next_lane(t, p);
+            }
+            turn(t, &to, &lanes, t->rows, t->columns * o->cell_columns / p->group);
+        }
+}
+
+static void put_lanes(const kernel_tiles *t, uint32_t event, ac_address from, bool held)
+{
+    const kernel_plane *p = &t->output;
+    const mona_kernel_operand *o = p->operand;
+    if (!held) {
+        vconv_all(t->core, AC_F32_F16, t->put_lanes, from,
+                  t->count * o->cell_rows * o->cell_columns);
         barrier(t);
-        if (s->column + 1 == o->cell_columns)
-            put_row(t, tile, s->plane, (uint32_t)s->row);
+    }
+    for (uint32_t row = 0; row < o->cell_rows; row++)
+        put_row(t, held ? from : t->put_lanes, held, row);
+    barrier(t);
+    if (held)
+        adds_all(t->core, t->put_rows, -HELD, p->raw_plane);
+    ac_emit_wait_flag(t->core, AC_PIPE_MTE3, AC_PIPE_V, event);
+    vconv_all(t->core, narrowing(o->type), p->raw[event], t->put_rows, p->raw_plane);
+}
+
+void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *s, ac_address from,
+                     uint32_t event)
+{
+    const mona_kernel_operand *o = t->output.operand;
+    const ac_address raw = t->output.raw[event];
+    const bool held = s->value == MONA_KERNEL_HELD;
+    if (t->lanes) {
+        put_lanes(t, event, from, held);
+        barrier(t);
         return;
     }
+    ac_emit_wait_flag(t->core, AC_PIPE_MTE3, AC_PIPE_V, event);
     if (is_byte(o->type)) {
-        convert(t, AC_F32_F16, t->put_rows, from, t->count, 1);
+        if (held) {
+            vec2_all(t->core, AC_VSUB_F32, t->spare, from, kernel_own(t, KERNEL_HELD_BITS),
+                     t->count, b_again);
+            barrier(t);
+        }
+        vconv_all(t->core, AC_F32_F16, t->put_rows, held ? t->spare : from, t->count);
         barrier(t);
         vconv_all(t->core, narrowing(o->type), raw, t->put_rows, t->count);
     } else
@@ -564,24 +716,14 @@ void mona_kernel_put(const kernel_tiles *t, const kernel_tile *tile, const mona_
     barrier(t);
 }
 
-void mona_kernel_take_away(const kernel_tiles *t, const kernel_tile *tile)
+void mona_kernel_take_away(const kernel_tiles *t, const kernel_tile *tile, uint32_t plane,
+                           uint32_t event)
 {
     const kernel_plane *p = &t->output;
-    const mona_kernel_operand *o = p->operand;
-    const ptrdiff_t gm_bytes = (ptrdiff_t)t->grid_columns * p->cell_bytes;
-    if (!t->lanes) {
-        mona_copy_rows(t->core, AC_UB_GM,
-                       (mona_steps){gm_row(t, p, 0, 0, tile->column), t->grid_rows * gm_bytes},
-                       (mona_steps){p->raw[tile->parity], p->raw_plane}, planes_of(p),
-                       t->count * p->cell_bytes);
-        return;
-    }
-    for (uint32_t i = 0; i < planes_of(p) * o->cell_rows; i++)
-        mona_copy_rows(
-            t->core, AC_UB_GM,
-            (mona_steps){gm_row(t, p, i / o->cell_rows, tile->row, tile->column) +
-                             (uint64_t)(i % o->cell_rows) * (uint64_t)gm_bytes,
-                         o->cell_rows * gm_bytes},
-            (mona_steps){p->raw[tile->parity] + (uint64_t)i * t->rows * p->raw_row, p->raw_row},
-            t->rows, t->width * p->cell_bytes);
+    const uint32_t rows = t->lanes ? t->height * p->operand->cell_rows : 1;
+    mona_copy_rows(t->core, AC_UB_GM,
+                   (mona_steps){gm_row(t, p, plane, t->lanes ? tile->row : 0, tile->column),
+                                (ptrdiff_t)t->grid_columns * p->cell_bytes},
+                   (mona_steps){p->raw[event], p->raw_row}, rows,
+                   (t->lanes ? t->width : t->count) * p->cell_bytes);
 }

@@ -23,14 +23,18 @@ def from_rgb_matrix(red, blue, full):
 @kernel('com.example::Nv12ToRgb')
 def to_rgb(luma: rows(u8, cell=(2, 2)), chroma: rows(u8, cell=(1, 2)), matrix: table(f32, 6), *,
            rgb: rows(u8, planes=3, cell=(2, 2))):
-    u = f32(chroma[0, 0] - 128)
-    v = f32(chroma[0, 1] - 128)
+    luma_gain = clamp(matrix[0], 0, 4)
+    dark = clamp(matrix[5], 0, 255) * luma_gain
+    red = f32(chroma[0, 1]) * clamp(matrix[1], 0, 4) - (clamp(matrix[1], 0, 4) * 128 + dark)
+    green = f32(chroma[0, 0]) * clamp(matrix[2], 0, 4) + f32(chroma[0, 1]) * clamp(matrix[3], 0, 4) \
+        - ((clamp(matrix[2], 0, 4) + clamp(matrix[3], 0, 4)) * 128 - dark)
+    blue = f32(chroma[0, 0]) * clamp(matrix[4], 0, 4) - (clamp(matrix[4], 0, 4) * 128 + dark)
     for dy in range(2):
         for dx in range(2):
-            y = (f32(luma[dy, dx]) - matrix[5]) * matrix[0]
-            rgb[0, dy, dx] = y + v * matrix[1]
-            rgb[1, dy, dx] = y - (u * matrix[2] + v * matrix[3])
-            rgb[2, dy, dx] = y + u * matrix[4]
+            y = f32(luma[dy, dx]) * luma_gain
+            rgb[0, dy, dx] = y + red
+            rgb[1, dy, dx] = y - green
+            rgb[2, dy, dx] = y + blue
 
 
 @kernel('com.example::RgbToNv12')
@@ -41,10 +45,11 @@ def from_rgb(rgb: rows(u8, planes=3, cell=(2, 2)), matrix: table(f32, 9), *, lum
     blue = 0
     for dy in range(2):
         for dx in range(2):
-            y = f32(rgb[0, dy, dx]) * matrix[0] + f32(rgb[1, dy, dx]) * matrix[1] + f32(rgb[2, dy, dx]) * matrix[2]
-            luma[dy, dx] = y + matrix[8]
+            luma[dy, dx] = f32(rgb[0, dy, dx]) * clamp(matrix[0], 0, 1) + f32(rgb[1, dy, dx]) * clamp(matrix[1], 0, 1) \
+                + f32(rgb[2, dy, dx]) * clamp(matrix[2], 0, 1) + clamp(matrix[8], 0, 255)
             red += rgb[0, dy, dx]
             green += rgb[1, dy, dx]
             blue += rgb[2, dy, dx]
-    chroma[0, 0] = f32(blue) * matrix[3] - f32(red) * matrix[4] - f32(green) * matrix[5] + 128
-    chroma[0, 1] = f32(red) * matrix[3] - f32(green) * matrix[6] - f32(blue) * matrix[7] + 128
+    own = clamp(matrix[3], 0, 1)
+    chroma[0, 0] = f32(blue) * own - f32(red) * clamp(matrix[4], 0, 1) - f32(green) * clamp(matrix[5], 0, 1) + 128
+    chroma[0, 1] = f32(red) * own - f32(green) * clamp(matrix[6], 0, 1) - f32(blue) * clamp(matrix[7], 0, 1) + 128

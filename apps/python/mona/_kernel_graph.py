@@ -77,6 +77,10 @@ class Graph:
 
     def node(self, op, *args, value=None, type=None):
         type = type or args[-1].type
+        if op == 'add' and type == 's32': # sums that begin with 0
+            for one, other in (args, args[::-1]):
+                if one.op == 'const' and not one.value:
+                    return other
         if type == 's32' and op in ('min', 'max'): # where ranges tell which it is
             for one, other in (args, args[::-1]):
                 if one.range[1] <= other.range[0] if op == 'min' else one.range[0] >= other.range[1]:

@@ -15,6 +15,7 @@ _EXACT = 2 ** 24  # up to here an f32 number holds every integer
 _NEAR = 2 ** 22   # and up to here one plus MAGIC, in its lowest bits
 _MAGIC, _MAGIC_BITS = 1.5 * 2 ** 23, 0x4b400000
 _SIGN, _QUIET_NAN = -2 ** 31, 0x7fc00000
+_HELD, _MOST_HELD = 0x6600, 0x7bff - 0x6600  # the f16 number 1536, which engine/op/kernel_program.h explains; up to the largest one
 
 
 class NoProgram(Exception):
@@ -23,6 +24,15 @@ class NoProgram(Exception):
 
 def _bits(x):
     return struct.unpack('<I', struct.pack('<f', x))[0]
+
+
+def _is_full(word):
+    """Whether it is a value that is computed for each cell."""
+    return isinstance(word, str) and word[0] == 'f'
+
+
+def _next(word, by):
+    return f'{word[0]}{int(word[1:]) + by}' if word and word[0] != 'u' else None
 
 
 def _rounded(low, high):
@@ -66,12 +76,14 @@ class Vectors:
         if o.type not in ('u8', 's8', 's32', 'f32'):
             raise NoProgram(f'{name}: rows of {o.type} as results')
         stored = kernel.stored[name]
-        self._spans, self._used = {}, Counter()
+        self._spans, self._used, self._stored = {}, Counter(), set()
         for n in stored.values():
             self._find_spans(n)
             self._used.update(self._whole_sum(o, n)[1])
-        for at in o.samples():
-            self._emit('store', *at, self._result(o, stored[at]))
+        for plane in range(o.planes):
+            held, values = self._results(o, [stored[at] for at in o.samples() if at[0] == plane])
+            self._emit('store', plane, int(held), *values)
+        self._order()
         self._reuse()
 
     def _emit(self, *words):
@@ -239,17 +251,16 @@ class Vectors:
         return self._do('and', x, self._int(0x7fffffff)) if form == 'f' else self._do('imax', self._do('isub', self._int(0), x), x)
 
     def _shifted(self, x, by, range_):
-        """x / 2^by rounded down: to nearest of what is less by nearly a half, which never is between two."""
+        """What x / 2^by rounded down is rounded to nearest: less by nearly a half, which never is between two."""
         if max(map(abs, range_)) + 2 ** by > _EXACT / 2 or range_[1] >> by >= _NEAR or range_[0] >> by <= -_NEAR:
             raise NoProgram(f'>> of whole numbers up to {max(map(abs, range_))}; up to {_EXACT // 2 - 2 ** by} are shifted')
-        if not by:
-            return x
-        return self._near(self._do('mul', self._do('sub', x, self._real(2.0 ** (by - 1) - 0.5)), self._real(2.0 ** -by)))
+        return self._do('mul', self._do('sub', x, self._real(2.0 ** (by - 1) - 0.5)), self._real(2.0 ** -by))
 
     def _make_shr(self, n, form):
         if form == 'i':
             raise NoProgram(f'>> of whole numbers up to {max(map(abs, self._spans[n.args[0]]))}')
-        return self._shifted(self._of(n.args[0], 'f'), n.value, self._spans[n.args[0]])
+        x = self._of(n.args[0], 'f')
+        return self._near(self._shifted(x, n.value, self._spans[n.args[0]])) if n.value else x
 
     def _make_and(self, n, form):
         return self._do('and', *(self._of(a, 'i') for a in n.args))
@@ -304,7 +315,7 @@ class Vectors:
         return by, {t: c for t, c in inner.items() if c}, more + (rest << by)
 
     def _rounded_sum(self, o, n):
-        """That, rounded; where sums are not exact the result is beyond what is stored. None: other sums are not, either."""
+        """That, as _byte has it; where sums are not exact the result is beyond what is stored. None: other sums are not, either."""
         by, terms, rest = self._whole_sum(o, n)
         rest = rest - 2 ** (by - 1) + 0.5
         order = sorted(terms, key=lambda t: -self._used[t]) # sums of what others need, too, come first
@@ -321,7 +332,7 @@ class Vectors:
         for t in order:
             term = self._do('mul', self._of(t, 'f'), self._real(terms[t] * scale))
             total = self._do('add', term, self._real(rest * scale) if total is None else total)
-        return self._near(total)
+        return True, total, (low * scale, high * scale)
 
     # ---- floats
 
@@ -443,23 +454,31 @@ class Vectors:
 
     # ---- results
 
+    def _results(self, o, nodes):
+        """The values of a plane's samples, each its own, and whether they are held: the lower half of each is an f16 number."""
+        if o.type in ('u8', 's8'):
+            found = [self._byte(o, n) for n in nodes]
+            held = any(rounds for rounds, _, _ in found) and all(r and -_HELD <= r[0] and r[1] <= _MOST_HELD for _, _, r in found)
+            values = [self._do('add', x, self._real(_MAGIC + _HELD)) if held else self._near(x) if rounds else x
+                      for rounds, x, _ in found]
+        else:
+            held, values = False, [self._result(o, n) for n in nodes]
+        for i, x in enumerate(values): # each has a place of its own
+            if x[0] != 'f' or x in self._stored:
+                values[i] = self._new(('f',))
+                self._emit('or', values[i], x, x)
+            self._stored.add(values[i])
+        return held, values
+
     def _result(self, o, n):
         if o.type == 'f32':
             x = self._of(n)
             if self._spans[n] is None: # there is one NaN
                 nan = self._nan(n)
                 x = self._do('or', self._do('and', x, self._not(nan)), self._do('and', self._int(_QUIET_NAN), nan))
-        elif o.type == 's32':
-            x = self._of(n, 'i')
         else:
-            x = self._byte(o, n)
-        if x[0] == 'f':
-            return x
-        key = ('full', x)
-        if key not in self._made:
-            self._made[key] = self._new(('f',))
-            self._emit('or', self._made[key], x, x)
-        return self._made[key]
+            x = self._of(n, 'i')
+        return x
 
     @staticmethod
     def _without(n, op, bound):
@@ -485,7 +504,8 @@ class Vectors:
         return self._of(n)
 
     def _byte(self, o, n):
-        """Where the store saturates, min and max are not needed. It takes f32 numbers that are whole or beyond the type's."""
+        """Whether a value is to be rounded, the value, and its range, or None. Where the store saturates, min and max are
+        not needed."""
         low, high = RANGES[o.type]
         x = self._unbounded(o, n)
         total = self._rounded_sum(o, n)
@@ -495,40 +515,110 @@ class Vectors:
             y = self._without(self._without(x.args[0], 'min', high), 'max', low)
             if y.op == 'select' and y.args[0].op == 'eq' and y.args[0].args == (y.args[1], y.args[1]):
                 y = y.args[1]
-            return self._near(self._scaled(y))
-        if x.op == 'shr': # saturated before it is shifted, where what is shifted is large
+            return True, self._scaled(y), self._spans[y]
+        if x.op == 'shr' and x.value: # saturated before it is shifted, where what is shifted is large
             y, by = self._of(x.args[0], 'f'), x.value
             least, most = self._spans[x.args[0]]
             if least < low - 1 << by and least < -_EXACT / 4:
                 y, least = self._do('max', y, self._real(float(low - 1 << by))), low - 1 << by
             if most > high + 1 << by and most > _EXACT / 4:
                 y, most = self._do('min', y, self._real(float(high + 1 << by))), high + 1 << by
-            return self._shifted(y, by, (least, most))
+            return True, self._shifted(y, by, (least, most)), (least >> by, (most >> by) + 1)
         self._of(x)
-        return self._of(x if self._made[x][0] == 'f' else n, 'f')
+        found = x if self._made[x][0] == 'f' else n
+        return False, self._of(found, 'f'), self._spans[found]
 
-    # ---- places
+    # ---- order and places
+
+    def _order(self):
+        """What is stored one plane after the other, each with what it needs before. Values that one instruction may compute,
+        as those of a plane's samples, are a pack: they are computed side by side and lie so."""
+        line_of = {line[1]: line for line in self.lines if _is_full(line[1])}
+        stores = [line for line in self.lines if line[0] == 'store']
+        once = [line for line in self.lines if line[0] != 'store' and not _is_full(line[1])]
+        self._packs = {v: tuple(line[3:]) for line in stores for v in line[3:]}
+        done, self.lines = set(), sorted((line for line in once if line[0] == 'sample'), key=lambda line: line[1:])
+        samples = {self._made[tuple(line)]: f's{i}' for i, line in enumerate(self.lines)}
+        self.lines += [line for line in once if line[0] != 'sample']
+        for store in stores:
+            waiting = [(tuple(store[3:]), False)]
+            while waiting:
+                names, ready = waiting.pop()
+                alone = ready or len(names) == 1
+                if not alone and all(n not in done and self._packs.get(n, names) == names for n in names):
+                    self._packs.update((n, names) for n in names)
+                elif not alone:
+                    waiting += [((n,), False) for n in names[::-1]]
+                    continue
+                lines = [line_of[n] for n in names if n not in done]
+                if ready or not lines:
+                    done.update(names)
+                    self.lines += lines
+                elif len({line[0] for line in lines}) > 1:
+                    waiting += [((n,), False) for n in names[::-1]]
+                else:
+                    waiting.append((names, True))
+                    for operands in list(zip(*(line[2:] for line in lines)))[::-1]:
+                        distinct = tuple(dict.fromkeys(a for a in operands if _is_full(a)))
+                        packed = len(distinct) == len(operands)
+                        waiting += [(distinct, False)] if packed else [((a,), False) for a in distinct[::-1]]
+            self.lines.append(store)
+        self.lines = [[line[0], *(samples.get(w, w) for w in line[1:])] for line in self.lines]
 
     def _reuse(self):
-        """Gives values that are computed in each tile few places. Those of a value are free after its last use."""
-        last = {w: i for i, line in enumerate(self.lines) for w in line[1:] if isinstance(w, str) and w[0] == 'f'}
-        place, free, count = {}, [], 0
+        """Gives values that are computed in each tile few places, those of a pack side by side. They are free after the last
+        use of a value, as are those of samples that are nobody's neighbours."""
+        around = [any(o.around) for o in self.kernel.inputs.values()]
+        taken_samples = [f's{i}' for i, line in enumerate(line for line in self.lines if line[0] == 'sample') if not around[line[1]]]
+        last = {w: i for i, line in enumerate(self.lines) for w in line[1:] if isinstance(w, str) and w[0] in 'fs'}
+        stored = {line[3]: tuple(line[3:]) for line in self.lines if line[0] == 'store' and len(line) > 4}
+        place, owner = {s: s for s in taken_samples}, []
+
+        def taken(names, i):
+            lines = self.lines[i:i + len(names)]
+            if lines[0][0] != 'gather' and tuple(line[1] for line in lines) == names:
+                for operands in zip(*(line[2:] for line in lines)): # what is used here for the last time gives its place
+                    first = place.get(operands[0])
+                    if first and (first[0] == 'f' or names != stored.get(names[0])) and \
+                            all(place.get(a) == _next(first, k) and last[a] == i + k for k, a in enumerate(operands)):
+                        return first
+            first = 0
+            while any(owner[first:first + len(names)]):
+                first += 1
+            return f'f{first}'
+
         for i, line in enumerate(self.lines):
-            op, to = line[0], line[1]
-            args = [w for w in line[1 if op == 'store' else 2:] if isinstance(w, str) and w[0] == 'f']
-            # A gather reads its index to the end.
-            early = [] if op == 'gather' else {a for a in args if last[a] == i}
-            free += [place[a] for a in early]
-            if op != 'store' and isinstance(to, str) and to[0] == 'f':
-                if not free:
-                    free.append(f'f{count}')
-                    count += 1
-                place[to] = free.pop()
-            if op == 'gather':
-                free += [place[a] for a in args if last[a] == i]
-            self.lines[i] = [place.get(w, w) if isinstance(w, str) and w[0] == 'f' else w for w in line]
-        self.full = count
+            to = line[1]
+            if _is_full(to) and to not in place:
+                names = self._packs.get(to, (to,))
+                at = taken(names, i)
+                place.update((n, _next(at, k)) for k, n in enumerate(names))
+                if at[0] == 'f':
+                    first = int(at[1:])
+                    owner += [None] * (first + len(names) - len(owner))
+                    owner[first:first + len(names)] = names
+            for a in line[1:]:
+                if _is_full(a) and last[a] == i and place[a][0] == 'f' and owner[int(place[a][1:])] == a:
+                    owner[int(place[a][1:])] = None
+        self.lines = [[place[w] if _is_full(w) else w for w in line] for line in self.lines]
+        self.full = len(owner)
+
+    def _merged(self):
+        """Lines of which neighbours are one, with how many values it computes."""
+        lines = []
+        for line in self.lines:
+            if line[0] == 'store':
+                line = line[:4]
+            before = lines[-1] if lines else [None]
+            n = before[4] if len(before) == 5 else 1
+            if len(line) == 4 and before[0] == line[0] and line[0] not in ('store', 'gather', 'entry') and line[1][0] != 'u' and \
+                    all(_next(a, n) == b or (a == b and a[0] == 'u') for a, b in zip(before[1:4], line[1:])) and \
+                    not any(a[0] == before[1][0] and a != before[1] and abs(int(a[1:]) - int(before[1][1:])) <= n for a in before[2:4]):
+                lines[-1] = [*before[:4], n + 1]
+            else:
+                lines.append(line)
+        return lines
 
     def text(self, output):
-        lines = [('program', output, self.full, self._count['u']), *self.lines]
+        lines = [('program', output, self.full, self._count['u']), *self._merged()]
         return ''.join(' '.join(map(str, line)) + '\n' for line in lines)
