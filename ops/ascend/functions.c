@@ -178,6 +178,43 @@ void mona_function_find_inverse_root(mona_function *found)
     place(found);
 }
 
+void mona_function_find_exponential(mona_function *found)
+{
+    *found = (mona_function){0};
+    exp_of((vf){.in = found});
+    place(found);
+}
+
+/* The upper half of a number's bits: a product with another one's is exact. */
+static vf upper_half(vf x)
+{
+    const vf t = vf_mul(x, vf_set1(4097));
+    return vf_sub(t, vf_sub(t, x));
+}
+
+/* The quotient q is one of the two or three numbers next to 1 / x. What is left of 1 after q x,
+ * which halves give exactly, tells whether the next number is nearer: it is more than half of a
+ * unit of q times x. `unit` is 2^23 units. A test compares all mantissas. */
+void mona_function_find_reciprocal(mona_function *found)
+{
+    *found = (mona_function){0};
+    const vf x = {.in = found}, one = vf_set1(1), zero = vf_set1(0);
+    const vf q = vf_div(one, x), p = vf_mul(q, x);
+    const vf qh = upper_half(q), ql = vf_sub(q, qh), xh = upper_half(x), xl = vf_sub(x, xh);
+    vf rest = vf_sub(vf_mul(qh, xh), p);
+    rest = vf_add(vf_add(rest, vf_mul(qh, xl)), vf_mul(ql, xh));
+    rest = vf_add(rest, vf_mul(ql, xl));
+    const vf left = vf_sub(vf_sub(one, p), rest);
+    const vf unit = with_bits(AC_VAND, q, 0x7f800000);
+    const vf half = vf_mul(vf_mul(unit, x), vf_set1(0x1p-24f));
+    const vf up = vf_max(vf_sub(left, half), zero),
+             down = vf_max(vf_sub(vf_sub(zero, left), half), zero);
+    const vf more = vf_sub(vf_min(vf_mul(up, vf_set1(0x1p100f)), one),
+                           vf_min(vf_mul(down, vf_set1(0x1p100f)), one));
+    vf_add(q, vf_mul(more, vf_mul(unit, vf_set1(0x1p-23f))));
+    place(found);
+}
+
 /* ---- emitting -------------------------------------------------------------------------------- */
 
 /* Bytes of all buffers, at most: as many numbers are worked on at once, whole repeats. */
@@ -201,6 +238,15 @@ static size_t buffer_bytes(uint32_t count)
 size_t mona_function_work_bytes(const mona_function *f, uint32_t count)
 {
     return f->count ? f->buffers * buffer_bytes(min_u32(count, piece_of(f))) : 0;
+}
+
+void *mona_function_put_uniforms(const mona_function *f, void *to)
+{
+    uint32_t *at = to;
+    for (uint32_t i = 0; i < f->uniforms; i++)
+        for (uint32_t k = 0; k < AC_BLOCK / sizeof *at; k++)
+            *at++ = f->uniform[i];
+    return at;
 }
 
 /* As sums of 0 and the number, which its bits are taken for; none is denormal. */

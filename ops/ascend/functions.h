@@ -34,10 +34,16 @@ void mona_function_find(mona_function *found, mona_activation function, float al
 /* Finds those of ac_inverse_root() (engine/cpu/c/normalise.h). */
 void mona_function_find_inverse_root(mona_function *found);
 
+/* exp(x) as functions.h has it, and 1 / x, rounded right, for x in 2^-60..2^60. */
+void mona_function_find_exponential(mona_function *found);
+void mona_function_find_reciprocal(mona_function *found);
+
 /* Bytes of UB for the uniforms, and for working on `count` numbers. */
 size_t mona_function_uniform_bytes(const mona_function *f);
 size_t mona_function_work_bytes(const mona_function *f, uint32_t count);
-/* Writes the uniforms. */
+/* Writes the uniforms: to constants, from where they are to be copied, and returns what is behind
+ * them; or, if none is denormal as a number of fp32, to UB. */
+void *mona_function_put_uniforms(const mona_function *f, void *to);
 void mona_function_begin(ac_core *core, const mona_function *f, ac_address uniforms);
 /* Of the numbers of fp32 in buffer 0, where `work` begins, no more than mona_function_work_bytes()
  * allows. Returns where the results are. */

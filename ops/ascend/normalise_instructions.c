@@ -3,8 +3,8 @@
  *
  * A piece is some pixels of a row with all of their channels. Slices of 16 channels are turned, so
  * that in `wide`, in fp32, a channel's pixels lie side by side: then the 16 sums of each pixel are
- * sums of rows, and a number for each pixel is one repeat for all channels. Only channels that exist
- * are added; the rows of others that the result's last block has are zeros.
+ * sums of rows, and a number for each pixel is one repeat for all channels. Only channels that
+ * exist are added; the rows of others that the result's last block has are zeros.
  *
  * UB holds, in this order:
  *   gains and shifts, each number 8 times, and the uniforms of the root, from the constants
@@ -22,6 +22,7 @@
  * MTE1 -> V that these are there. */
 #include "engine/libc.h"
 #include "ops/ascend/functions.h"
+#include "ops/ascend/pixels.h"
 #include "ops/ascend/programs.h"
 #include "ops/ascend/ub.h"
 
@@ -146,7 +147,7 @@ void mona_normalise_program_bind(const mona_bound_op *b)
     float *to = b->constants;
     to = spread(to, (const float *)(const void *)(b->data + n->gain), p.channels, padded(b));
     to = spread(to, (const float *)(const void *)(b->data + n->shift), p.channels, padded(b));
-    spread(to, (const float *)(const void *)p.root.uniform, p.root.uniforms, p.root.uniforms);
+    mona_function_put_uniforms(&p.root, to);
 }
 
 /* ---- rows of channels ------------------------------------------------------------------------ */
@@ -236,20 +237,6 @@ static void normalise(const program *p)
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-/* A slice of `pixels` with c0 channels, one after another, to rows of channels, or back. */
-static void turn(const program *p, ac_address pixels, uint32_t c0, bool back)
-{
-    const uint64_t step = c0 * sizeof(uint16_t);
-    ac_turned of_pixels = {.repeat = (uint8_t)(SLICE * step / AC_BLOCK)}, of_rows = {.repeat = 1};
-    for (uint32_t k = 0; k < SLICE; k++) {
-        of_pixels.at[k] = pixels + k * step;
-        of_rows.at[k] = p->turned + (uint64_t)k * p->pixels * sizeof(uint16_t);
-    }
-    ac_emit_transpose(p->core, AC_OP_TRANSPOSE, back ? &of_pixels : &of_rows,
-                      back ? &of_rows : &of_pixels, (uint8_t)(p->pixels / SLICE));
-    barrier(p);
-}
-
 static void bring(const program *p, const mona_row_at *in, uint32_t block, uint32_t x,
                   uint32_t columns)
 {
@@ -277,7 +264,7 @@ static void widen(const program *p, uint32_t block)
         const uint32_t slice = block * slices + i, rows = rows_of(p, slice);
         if (!rows)
             break;
-        turn(p, from + i * AC_BLOCK, s->c0, false);
+        mona_pixels_turn(p->core, p->turned, from + i * AC_BLOCK, s->c0, p->pixels, false);
         vconv_all(p->core, AC_F16_F32, wide_at(p, slice * SLICE), p->turned, rows * p->pixels);
         barrier(p);
     }
@@ -299,7 +286,7 @@ static void narrow(const program *p, uint32_t block)
         if (rows)
             vconv_all(p->core, AC_F32_F16, p->turned, wide_at(p, slice * SLICE), rows * p->pixels);
         barrier(p);
-        turn(p, to + i * AC_BLOCK, s->c0, true);
+        mona_pixels_turn(p->core, p->turned, to + i * AC_BLOCK, s->c0, p->pixels, true);
     }
     if (s->type != MONA_F16)
         vconv_all(p->core, s->type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, stored, to,

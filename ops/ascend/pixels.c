@@ -58,3 +58,17 @@ void mona_pixels_pack(const mona_pixels *p, ac_address to, ac_address from)
     turn_pixels(p, from, true, UNUSED);
     turn_packed(p, to, true);
 }
+
+void mona_pixels_turn(ac_core *core, ac_address rows, ac_address pixels, uint32_t c0,
+                      uint32_t count, bool back)
+{
+    const uint64_t step = c0 * sizeof(uint16_t);
+    ac_turned of_pixels = {.repeat = (uint8_t)(LANES * step / AC_BLOCK)}, of_rows = {.repeat = 1};
+    for (uint32_t k = 0; k < LANES; k++) {
+        of_pixels.at[k] = pixels + k * step;
+        of_rows.at[k] = rows + (uint64_t)k * count * sizeof(uint16_t);
+    }
+    ac_emit_transpose(core, AC_OP_TRANSPOSE, back ? &of_pixels : &of_rows,
+                      back ? &of_rows : &of_pixels, (uint8_t)(count / LANES));
+    ac_emit_barrier(core, AC_PIPE_V);
+}

@@ -9,6 +9,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "engine/cpu/c/normalise.h"
 #include "engine/model_format.h"
@@ -16,6 +17,7 @@
 #include "formats/element.h"
 #include "ops/ascend/functions.h"
 #include "ops/ascend/polynomials.h"
+#include "tests/cases.h"
 
 enum { NUMBERS = 1 << 16 };
 
@@ -158,34 +160,66 @@ static void the_vector_unit_gives_the_same_numbers(void **state)
             check_on_vector_unit((mona_activation)f, alphas[i]);
 }
 
+enum { FLOATS = 512 };
+
+/* What a function of fp32 makes of numbers. */
+static const float *on_vector_unit(const mona_function *f, const float *numbers)
+{
+    static uint8_t ub[1 << 16];
+    ac_core core = {.target = &ac_target_ascend310, .take = ac_execute};
+    core.memory[AC_UB] = (ac_memory){ub, sizeof ub, true};
+    const size_t uniforms = mona_function_work_bytes(f, FLOATS);
+    assert_true(f->count < FUNCTION_STEPS && f->uniforms <= FUNCTION_UNIFORMS);
+    assert_true(uniforms + mona_function_uniform_bytes(f) <= sizeof ub);
+    mona_function_put_uniforms(f, ub + uniforms);
+    memcpy(ub, numbers, FLOATS * sizeof *numbers);
+    const ac_address at =
+        mona_function_run(&core, f, ac_at(AC_UB, uniforms), ac_at(AC_UB, 0), FLOATS);
+    return (const float *)(const void *)(ub + ac_offset_of(at));
+}
+
 static void the_vector_unit_finds_the_same_roots(void **state)
 {
     (void)state;
-    enum { ROOTS = 512 };
-    static uint8_t ub[1 << 16];
-    float *x = (float *)(void *)ub, from[ROOTS];
+    float x[FLOATS];
     uint32_t seed = 1;
-    mona_function found;
-    ac_core core = {.target = &ac_target_ascend310, .take = ac_execute};
-    core.memory[AC_UB] = (ac_memory){ub, sizeof ub, true};
-    mona_function_find_inverse_root(&found);
-    assert_true(found.count < FUNCTION_STEPS && found.uniforms <= FUNCTION_UNIFORMS);
-    const size_t uniforms = mona_function_work_bytes(&found, ROOTS);
-    uint32_t *to = (uint32_t *)(void *)(ub + uniforms);
-    for (uint32_t i = 0; i < found.uniforms * 8; i++)
-        to[i] = found.uniform[i / 8];
+    mona_function f;
+    mona_function_find_inverse_root(&f);
     for (int exponent = -100; exponent < 100; exponent++)
         for (int round = 0; round < 20; round++) {
-            for (uint32_t i = 0; i < ROOTS; i++) {
+            for (uint32_t i = 0; i < FLOATS; i++) {
                 seed = seed * 1664525 + 1013904223;
-                x[i] = from[i] = ldexpf(1 + (float)(seed >> 9) / (1 << 23), exponent);
+                x[i] = ldexpf(1 + (float)(seed >> 9) / (1 << 23), exponent);
             }
-            const ac_address at =
-                mona_function_run(&core, &found, ac_at(AC_UB, uniforms), ac_at(AC_UB, 0), ROOTS);
-            for (uint32_t i = 0; i < ROOTS; i++)
-                if (((float *)(void *)(ub + ac_offset_of(at)))[i] != ac_inverse_root(from[i]))
-                    fail_msg("of %a", (double)from[i]);
+            const float *found = on_vector_unit(&f, x);
+            for (uint32_t i = 0; i < FLOATS; i++)
+                if (found[i] != ac_inverse_root(x[i]))
+                    fail_msg("of %a", (double)x[i]);
         }
+}
+
+/* Of all mantissas, or one in 16; and of those whose reciprocals lie nearest to the middle between
+ * two numbers. */
+static void reciprocals_are_rounded_right(void **state)
+{
+    (void)state;
+    float x[FLOATS];
+    mona_function f;
+    mona_function_find_reciprocal(&f);
+    for (uint32_t first = 0; first < 1 << 23; first += FLOATS) {
+        bool near = false;
+        for (uint32_t i = 0; i < FLOATS; i++) {
+            x[i] = ldexpf((float)((1 << 23) + first + i), (int)(first / FLOATS % 41) - 43);
+            const double y = ldexp(1 / (double)((1 << 23) + first + i), 47);
+            near |= fabs(y - floor(y) - 0.5) < 0x1p-19;
+        }
+        if (CASES(16) < 16 && first / FLOATS % 16 && !near)
+            continue;
+        const float *found = on_vector_unit(&f, x);
+        for (uint32_t i = 0; i < FLOATS; i++)
+            if (found[i] != 1 / x[i])
+                fail_msg("of %a: %a, not %a", (double)x[i], (double)found[i], (double)(1 / x[i]));
+    }
 }
 
 /* ---- tables on the vector unit --------------------------------------------------------------- */
@@ -265,6 +299,7 @@ int main(void)
         cmocka_unit_test(tables_replace_bytes),
         cmocka_unit_test(the_vector_unit_gives_the_same_numbers),
         cmocka_unit_test(the_vector_unit_finds_the_same_roots),
+        cmocka_unit_test(reciprocals_are_rounded_right),
         cmocka_unit_test(tables_are_sums_of_polynomials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

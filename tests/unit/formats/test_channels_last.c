@@ -164,11 +164,11 @@ static void add_shaped(onnx_builder *b, const char *op, const char *x, const cha
 }
 
 /* Queries, keys and values as thirds of one product, of two heads. */
-static void add_thirds(onnx_builder *b, int size)
+static void add_thirds(onnx_builder *b, int tokens, int size)
 {
     static const char *const names[] = {"q4", "k4", "v4"};
     char shape[32];
-    snprintf(shape, sizeof shape, "1 60 3 2 %d", size);
+    snprintf(shape, sizeof shape, "1 %d 3 2 %d", tokens, size);
     add_matmul(b, "tokens", "qkv", C, 6 * size);
     add_shaped(b, "Reshape", "qkv", shape, "five");
     add_shaped(b, "Transpose", "five", "2 0 3 1 4", "t");
@@ -187,15 +187,16 @@ static void add_thirds(onnx_builder *b, int size)
 }
 
 /* Each of them a product of its own. */
-static void add_three(onnx_builder *b)
+static void add_three(onnx_builder *b, int tokens)
 {
     static const char *const parts[] = {"q", "k", "v"};
     for (int i = 0; i < 3; i++) {
-        char shaped[16], made[16];
+        char shaped[16], made[16], shape[32];
+        snprintf(shape, sizeof shape, "1 %d 2 16", tokens);
         snprintf(shaped, sizeof shaped, "%s.4", parts[i]);
         snprintf(made, sizeof made, i == 1 ? "%s4t" : "%s4", parts[i]);
         add_matmul(b, "tokens", parts[i], C, 32);
-        add_shaped(b, "Reshape", parts[i], "1 60 2 16", shaped);
+        add_shaped(b, "Reshape", parts[i], shape, shaped);
         add_shaped(b, "Transpose", shaped, i == 1 ? "0 2 3 1" : "0 2 1 3", made);
     }
     ob_node(b, "MatMul", "q4 k4t", "products");
@@ -204,31 +205,54 @@ static void add_three(onnx_builder *b)
     ob_int(b, ob_node(b, "Softmax", "scores", "weights"), "axis", 3);
 }
 
-static onnx_builder *attention_net(bool thirds, int size)
+static onnx_builder *attention_of(bool thirds, int size, int height, int width)
 {
     onnx_builder *b = ob_new(14);
-    char shape[32];
-    snprintf(shape, sizeof shape, "1 60 %d", 2 * size);
+    const int tokens = height * width;
+    char shape[32], flat[32], map[32];
+    snprintf(shape, sizeof shape, "1 %d %d", tokens, 2 * size);
+    snprintf(flat, sizeof flat, "1 24 %d", tokens);
+    snprintf(map, sizeof map, "1 24 %d %d", height, width);
     seed = 44;
-    ob_input(b, "x", 3, HEIGHT, WIDTH);
+    ob_input(b, "x", 3, height, width);
     add_conv(b, "x", "stem", 3, C);
-    add_shaped(b, "Reshape", "stem", "1 24 60", "f");
+    add_shaped(b, "Reshape", "stem", flat, "f");
     add_shaped(b, "Transpose", "f", "0 2 1", "raw");
     add_norm(b, "raw", "-1", "24", "tokens");
     if (thirds)
-        add_thirds(b, size);
+        add_thirds(b, tokens, size);
     else
-        add_three(b);
+        add_three(b, tokens);
     ob_node(b, "MatMul", "weights v4", "o4");
     add_shaped(b, "Transpose", "o4", "0 2 1 3", "o3");
     add_shaped(b, "Reshape", "o3", shape, "o");
     add_matmul(b, "o", "narrow", 2 * size, C);
     ob_node(b, "Add", "raw narrow", "sum");
     add_shaped(b, "Transpose", "sum", "0 2 1", "back");
-    add_shaped(b, "Reshape", "back", "1 24 6 10", "map");
+    add_shaped(b, "Reshape", "back", map, "map");
     add_conv(b, "map", "y", C, 4);
     ob_output(b, "y");
     return b;
+}
+
+static onnx_builder *attention_net(bool thirds, int size)
+{
+    return attention_of(thirds, size, HEIGHT, WIDTH);
+}
+
+/* Rows of fewer and of more queries than an AI Core takes at a time, and more keys than it spreads
+ * at a time; a single key. */
+static void targets_attend_alike(void **state)
+{
+    (void)state;
+    static const int frames[][2] = {{6, 10}, {1, 197}, {13, 11}, {2, 70}, {1, 1}};
+    for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
+        for (int size = 16; size <= 48; size += 32) {
+            const int height = frames[i][0], width = frames[i][1];
+            compiler *c = open_good(attention_of(true, size, height, width));
+            check_one_result(c, &half_planes, (uint32_t)height, (uint32_t)width);
+            compiler_close(c);
+        }
 }
 
 static void attention_is_one_operator(void **state)
@@ -327,6 +351,7 @@ int main(void)
         cmocka_unit_test(targets_normalise_alike),
         cmocka_unit_test(channels_move_to_the_end_and_back),
         cmocka_unit_test(tokens_are_pixels),
+        cmocka_unit_test(targets_attend_alike),
         cmocka_unit_test(attention_is_one_operator),
         cmocka_unit_test(parts_of_patterns_may_be_outputs),
         cmocka_unit_test(attention_has_an_operator),
