@@ -74,7 +74,8 @@ bool ac_legal(const ac_instruction *i, ac_fault *f)
     if (ac_is_vector(op))
         return legal_vector(i, f);
     if (ac_turns(i->opcode))
-        return within(f, "dst_repeat", i->turn.to->repeat, i->turn.repeat > 1, 255);
+        return within(f, "dst_repeat", i->turn.to->repeat, i->turn.repeat > 1, 255) &&
+               within(f, "src_repeat", i->turn.from->repeat, 0, 255);
     if (op == AC_OP_SET_FLAG || op == AC_OP_WAIT_FLAG)
         return legal_flag(&i->flag, f);
     if (op == AC_OP_BARRIER)

@@ -142,7 +142,7 @@ typedef struct ac_vector {
  * bits a block's lower or upper half. */
 typedef struct ac_turned {
     ac_address at[AC_FRACTAL];
-    uint8_t repeat;
+    uint32_t repeat;
     bool high;
 } ac_turned;
 

@@ -52,14 +52,6 @@ ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from)
     return f;
 }
 
-static ac_turned turned_of(const ac_pattern *pattern, ac_address at, uint8_t repeat, bool high)
-{
-    ac_turned t = {.repeat = repeat, .high = high};
-    for (uint32_t i = 0; i < AC_FRACTAL; i++)
-        t.at[i] = at + (ac_address)(int64_t)pattern->at[i];
-    return t;
-}
-
 ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
                                    const ac_address at[AC_OPERANDS], ac_turned turned[2])
 {
@@ -74,10 +66,13 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
     ac_unpack(&i, config);
     if (!ac_turns(f->opcode))
         return i;
-    turned[0] = turned_of(&p->patterns[(uint32_t)config[2]], at[0], (uint8_t)config[0],
-                          bits(config[1], 0, 1));
-    turned[1] = turned_of(&p->patterns[config[2] >> 32], at[1], (uint8_t)bits(config[0], 16, 8),
-                          bits(config[1], 1, 1));
+    for (uint32_t side = 0; side < 2; side++) {
+        const ac_pattern *pattern = &p->patterns[(uint32_t)(config[2] >> 32 * side)];
+        turned[side].repeat = (uint32_t)bits(config[0], 16 * side, 16);
+        turned[side].high = bits(config[1], side, 1);
+        for (uint32_t k = 0; k < AC_FRACTAL; k++)
+            turned[side].at[k] = at[side] + (ac_address)(int64_t)pattern->at[k];
+    }
     i.dst = i.a = i.b = 0;
     i.turn.to = &turned[0];
     i.turn.from = &turned[1];

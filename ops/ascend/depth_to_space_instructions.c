@@ -38,11 +38,6 @@ typedef struct program {
     ac_address in, zeros, out;
 } program;
 
-static void sync(const program *p, ac_pipe from, ac_pipe to)
-{
-    ac_emit_sync(p->core, from, to, 0);
-}
-
 /* ---- UB ------------------------------------------------------------------------------------- */
 
 static size_t channel_bytes(const program *p)
@@ -101,7 +96,7 @@ static void bring(const program *p, uint32_t block)
     ac_emit_copy(
         p->core, AC_L1_UB, p->in, from,
         (ac_copy){.bursts = 1, .blocks = (uint16_t)(round_up(bytes, AC_BLOCK) / AC_BLOCK)});
-    sync(p, AC_PIPE_MTE1, AC_PIPE_V);
+    ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, 0);
 }
 
 /* Makes the lanes of p->at_once output channels from `first` on. Returns how many of these there
@@ -148,13 +143,13 @@ static void turn_units(const program *p, const part *t, uint32_t group, uint32_t
 {
     const uint32_t of_lane = units(p), of_block = 2 / p->element; /* units in a block of 32 bytes */
     const size_t group_bytes = (size_t)LANES * of_lane / of_block * AC_BLOCK;
-    mona_side rows = {.high = AC_FRACTAL * g / p->out_c0 / p->factor / LANES, .repeat = apart};
-    mona_side blocks = {.high = g % of_block, .repeat = apart_out};
+    ac_turned rows = {.high = AC_FRACTAL * g / p->out_c0 / p->factor / LANES, .repeat = apart};
+    ac_turned blocks = {.high = g % of_block, .repeat = apart_out};
     for (uint32_t i = 0; i < LANES; i++) {
         rows.at[i] = row_of(p, t, g, i) + (size_t)group * LANES_GROUP_BYTES;
         blocks.at[i] = p->out + group * group_bytes + (of_lane * i + g) / of_block * AC_BLOCK;
     }
-    mona_turn(p->core, p->element, &blocks, &rows, repeats);
+    turn_all(p->core, p->element, &blocks, &rows, repeats);
 }
 
 /* Whether the part has channels of this unit. */

@@ -60,12 +60,6 @@ bool mona_elementwise_has_program(const mona_bound_op *b)
            (agrees(b) || mona_elementwise_mixed_has_program(b));
 }
 
-static void sync(const program *p, ac_pipe from, ac_pipe to)
-{
-    ac_emit_set_flag(p->core, from, to, AC_EVENT0);
-    ac_emit_wait_flag(p->core, from, to, AC_EVENT0);
-}
-
 /* Converts count elements of operand i to fp16 and scales them. */
 static ac_address widen(const program *p, uint32_t i, uint32_t count)
 {
@@ -139,7 +133,7 @@ static void combine_piece(const program *p, const mona_row_call *call, uint32_t 
         const size_t size = mona_type_size(row.type);
         bring(p, p->stored[i], row.at + block * row.block_stride + first * size, count * size);
     }
-    sync(p, AC_PIPE_MTE1, AC_PIPE_V);
+    ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, 0);
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     combine(p, count);
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);

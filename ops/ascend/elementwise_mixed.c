@@ -44,11 +44,6 @@ static bool is_one_pixel(const program *p, uint32_t i)
     return i && mona_elementwise_one_pixel(p->bound);
 }
 
-static void sync(const program *p, ac_pipe from, ac_pipe to)
-{
-    ac_emit_sync(p->core, from, to, 0);
-}
-
 /* ---- UB ------------------------------------------------------------------------------------- */
 
 static uint32_t pixel_bytes(const side *s)
@@ -153,13 +148,13 @@ static void bring_constants(const program *p)
             side_by_side);
     dup_all(p->core, p->low, ac_f16_from_f32(e->clip_min), AC_FRACTAL, side_by_side);
     dup_all(p->core, p->high, ac_f16_from_f32(e->clip_max), AC_FRACTAL, side_by_side);
-    sync(p, AC_PIPE_V, AC_PIPE_S); /* which has used those of the rows before */
+    ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_S, 0); /* which has used those of the rows before */
     fill_halves(p, p->mask, there, UINT16_MAX);
     fill_halves(p, p->mask + 2 * (uint64_t)there, AC_FRACTAL - there, 0);
     for (uint32_t c = 0; e->slope && c < round_up(channels, AC_FRACTAL); c++)
         fill_halves(p, p->slopes + 2 * (uint64_t)c, 1,
                     c < channels ? ac_f16_from_f32(e->slope[c]) : 0);
-    sync(p, AC_PIPE_S, AC_PIPE_V);
+    ac_emit_sync(p->core, AC_PIPE_S, AC_PIPE_V, 0);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -333,7 +328,7 @@ static void combine_piece(program *p, const mona_row_call *call, int64_t x, uint
         ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
         for (uint32_t i = 0; i < operands; i++)
             bring(p, call, i, repeats(p, i) ? 0 : first / p->in[i].c0, from[i], count[i]);
-        sync(p, AC_PIPE_MTE1, AC_PIPE_V);
+        ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, 0);
         for (uint32_t i = 0; i < operands; i++)
             widen(p, i);
         ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);

@@ -14,30 +14,6 @@
  * of 8 bits those of the same parity. Their rows lie 16 c0 apart. */
 #include "ops/ascend/lanes.h"
 
-/* The side of the instruction that begins with repeat `done`. */
-static ac_turned turned(const mona_side *s, uint32_t done, uint32_t repeat)
-{
-    ac_turned t = {.repeat = (uint8_t)repeat, .high = s->high};
-    for (uint32_t i = 0; i < LANES; i++)
-        t.at[i] = s->at[i] + (size_t)done * s->repeat * AC_BLOCK;
-    return t;
-}
-
-/* Strides have 8 bits; with longer ones each repeat is an instruction of its own. */
-void mona_turn(ac_core *core, uint32_t element, const mona_side *to, const mona_side *from,
-               uint32_t repeats)
-{
-    const bool near = to->repeat <= UINT8_MAX && from->repeat <= UINT8_MAX;
-    const uint32_t max = near ? AC_MAX_REPEAT : 1;
-    for (uint32_t done = 0, count; done < repeats; done += count) {
-        count = repeats - done < max ? repeats - done : max;
-        const ac_turned t = turned(to, done, near ? to->repeat : 1);
-        const ac_turned f = turned(from, done, near ? from->repeat : 1);
-        ac_emit_transpose(core, element == 1 ? AC_OP_TRANSPOSE_B8 : AC_OP_TRANSPOSE, &t, &f,
-                          (uint8_t)count);
-    }
-}
-
 /* Parts of a block of 32 bytes that are transposed one by one. */
 static uint32_t parts(const mona_lanes *l)
 {
@@ -65,14 +41,14 @@ static void turn_samples(const mona_lanes *l, uint32_t first, uint32_t block, ac
     for (uint32_t b = 0; b < block; b++)
         for (uint32_t h = 0; h < parts(l); h++) {
             const uint32_t t = row_count(l) * b + LANES * h;
-            mona_side plane = {.high = h, .repeat = LANES * block};
-            mona_side rows = {.high = t / block / LANES, .repeat = LANES_GROUP_BYTES / AC_BLOCK};
+            ac_turned plane = {.high = h, .repeat = LANES * block};
+            ac_turned rows = {.high = t / block / LANES, .repeat = LANES_GROUP_BYTES / AC_BLOCK};
             for (uint32_t i = 0; i < LANES; i++) {
                 plane.at[i] = samples + (size_t)(block * i + b) * AC_BLOCK;
                 rows.at[i] = row_of(l, first + (t + i) % block, UINT32_MAX, (t + i) / block);
             }
-            mona_turn(l->core, l->element, to_lanes ? &rows : &plane, to_lanes ? &plane : &rows,
-                      l->groups);
+            turn_all(l->core, l->element, to_lanes ? &rows : &plane, to_lanes ? &plane : &rows,
+                     l->groups);
         }
 }
 
@@ -104,8 +80,8 @@ static void turn_unit(const mona_lanes *l, const units *u, uint32_t group, uint3
 {
     const uint32_t pixel = LANES * g / u->c0, bytes = LANES * l->element;
     const size_t group_bytes = (size_t)LANES * u->of_lane * bytes;
-    mona_side rows = {.high = pixel / LANES, .repeat = LANES_GROUP_BYTES / AC_BLOCK};
-    mona_side blocks = {.high = g % parts(l), .repeat = (uint32_t)(group_bytes / AC_BLOCK)};
+    ac_turned rows = {.high = pixel / LANES, .repeat = LANES_GROUP_BYTES / AC_BLOCK};
+    ac_turned blocks = {.high = g % parts(l), .repeat = (uint32_t)(group_bytes / AC_BLOCK)};
     if (!over_groups) {
         rows.repeat = LANES * parts(l) / u->c0;
         blocks.repeat = 1;
@@ -116,8 +92,8 @@ static void turn_unit(const mona_lanes *l, const units *u, uint32_t group, uint3
                      (size_t)group * LANES_GROUP_BYTES;
         blocks.at[i] = u->block + group * group_bytes + (u->of_lane * i + g) / parts(l) * AC_BLOCK;
     }
-    mona_turn(l->core, l->element, u->to_lanes ? &rows : &blocks, u->to_lanes ? &blocks : &rows,
-              repeats);
+    turn_all(l->core, l->element, u->to_lanes ? &rows : &blocks, u->to_lanes ? &blocks : &rows,
+             repeats);
 }
 
 /* The rows of of_lane / parts units lie in the same half. 1 / parts of these units have the same

@@ -43,18 +43,6 @@ void mona_lanes_to_block(const mona_lanes *lanes, int32_t first, uint32_t count,
 void mona_lanes_from_block(const mona_lanes *lanes, int32_t first, uint32_t count, uint32_t c0,
                            ac_address block);
 
-/* One side of transposes: 16 blocks or halves of blocks, and how many blocks further on the next
- * one works. */
-typedef struct mona_side {
-    ac_address at[LANES];
-    bool high;
-    uint32_t repeat;
-} mona_side;
-
-/* Transposes elements of `element` bytes, `repeats` times. */
-void mona_turn(ac_core *core, uint32_t element, const mona_side *to, const mona_side *from,
-               uint32_t repeats);
-
 /* The contents of UB: for each of calls[0] to calls[rows - 1], `count` columns of its row from
  * column x on. The rows lie one after another, each beginning at a multiple of 32 pixels. */
 typedef struct mona_piece {

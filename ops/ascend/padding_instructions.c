@@ -24,7 +24,7 @@ static void fill_by_words(ac_core *core, uint64_t padding)
 {
     const ac_vector every_fourth = {
         .repeat = 1, .lanes = AC_FRACTAL * LANES / PAD_WORDS, .dst_block = PAD_WORDS};
-    mona_side to = {.repeat = LANES}, from = {.repeat = 0};
+    ac_turned to = {.repeat = LANES}, from = {.repeat = 0};
     for (uint32_t i = 0; i < LANES; i++) {
         to.at[i] = ac_at(AC_UB, i * AC_BLOCK);
         from.at[i] = ac_at(AC_UB, (PAD_BLOCKS + i) * AC_BLOCK);
@@ -32,7 +32,7 @@ static void fill_by_words(ac_core *core, uint64_t padding)
     for (uint32_t i = 0; i < PAD_WORDS; i++)
         ac_emit_dup(core, from.at[i], pad_word(padding, i), every_fourth);
     ac_emit_barrier(core, AC_PIPE_V);
-    mona_turn(core, 2, &to, &from, PAD_BLOCKS / LANES);
+    turn_all(core, 2, &to, &from, PAD_BLOCKS / LANES);
 }
 
 void mona_padding_fill(ac_core *core, uint64_t padding)

@@ -19,13 +19,13 @@ size_t mona_pixels_turned_bytes(uint32_t c0, uint32_t count)
 /* Pixels side by side, in blocks of 16 elements, and the same transposed. */
 static void turn_packed(const mona_pixels *p, ac_address packed, bool pack)
 {
-    mona_side rows = {.repeat = ROWS}, blocks = {.repeat = LANES};
+    ac_turned rows = {.repeat = ROWS}, blocks = {.repeat = LANES};
     for (uint32_t i = 0; i < LANES; i++) {
         rows.at[i] = p->turned + i * AC_BLOCK;
         blocks.at[i] = packed + i * AC_BLOCK;
     }
-    mona_turn(p->core, sizeof(uint16_t), pack ? &blocks : &rows, pack ? &rows : &blocks,
-              p->count / mona_pixels_group(p->c0));
+    turn_all(p->core, sizeof(uint16_t), pack ? &blocks : &rows, pack ? &rows : &blocks,
+             p->count / mona_pixels_group(p->c0));
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -34,15 +34,15 @@ static void turn_pixels(const mona_pixels *p, ac_address spread, bool pack, uint
 {
     const uint32_t of_block = LANES / p->c0;
     for (uint32_t k = 0; k < of_block; k++) {
-        mona_side rows = {.repeat = ROWS}, blocks = {.repeat = LANES * of_block};
+        ac_turned rows = {.repeat = ROWS}, blocks = {.repeat = LANES * of_block};
         for (uint32_t i = 0; i < LANES; i++) {
             const uint32_t first = k * p->c0;
             const uint32_t row = others < LANES ? first : i < p->c0 ? first + i : others;
             rows.at[i] = p->turned + row * AC_BLOCK;
             blocks.at[i] = spread + (i * of_block + k) * AC_BLOCK;
         }
-        mona_turn(p->core, sizeof(uint16_t), pack ? &rows : &blocks, pack ? &blocks : &rows,
-                  p->count / mona_pixels_group(p->c0));
+        turn_all(p->core, sizeof(uint16_t), pack ? &rows : &blocks, pack ? &blocks : &rows,
+                 p->count / mona_pixels_group(p->c0));
     }
     ac_emit_barrier(p->core, AC_PIPE_V);
 }

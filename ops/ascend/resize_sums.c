@@ -27,21 +27,6 @@ void mona_resize_bring_weights(const program *p)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Blocks of 16 columns, each block `to_step` and `from_step` blocks of 32 bytes after the one
- * before. */
-static void transpose_all(const program *p, ac_turned *to, ac_turned *from, size_t blocks)
-{
-    for (size_t done = 0, count; done < blocks; done += count) {
-        count = blocks - done < AC_MAX_REPEAT ? blocks - done : AC_MAX_REPEAT;
-        ac_emit_transpose(p->core, AC_OP_TRANSPOSE, to, from, (uint8_t)count);
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            to->at[lane] += count * to->repeat * AC_BLOCK;
-            from->at[lane] += count * from->repeat * AC_BLOCK;
-        }
-    }
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
 /* Transposes to columns the row that tap t reads for each lane. */
 static void turn_tap(const program *p, ac_address rows, uint32_t t)
 {
@@ -56,7 +41,8 @@ static void turn_tap(const program *p, ac_address rows, uint32_t t)
                                   sizeof(uint16_t);
         dst.at[lane] = p->columns + lane * AC_BLOCK;
     }
-    transpose_all(p, &dst, &src, columns_of(p) / LANES);
+    turn_all(p->core, sizeof(uint16_t), &dst, &src, columns_of(p) / LANES);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 static void floats_all(const program *p, ac_vec2 op, ac_address to, ac_address a, ac_address b,
@@ -157,7 +143,8 @@ static void turn_back(const program *p)
                                            sizeof(uint16_t)
                            : p->unused;
     }
-    transpose_all(p, &dst, &src, columns / LANES);
+    turn_all(p->core, sizeof(uint16_t), &dst, &src, columns / LANES);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 void mona_resize_across(const program *p)

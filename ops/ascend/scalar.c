@@ -69,6 +69,10 @@ static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
     elements dst = {to, m.dst_step, (uint32_t)mona_type_size(m.dst_type)};
     elements src = {from, m.src_step, (uint32_t)mona_type_size(m.src_type)};
     const uint32_t all = m.count;
+    if (!in_gm(&dst) && !in_gm(&src)) {
+        ac_emit_move(r->core, to, from, m);
+        return;
+    }
     for (uint32_t done = 0; done < all; done += m.count) {
         m.count = min_u32(all - done, min_u32(most(&dst, r->bytes), most(&src, r->bytes)));
         dst.at = to + (uint64_t)done * dst.step, src.at = from + (uint64_t)done * src.step;
@@ -84,28 +88,17 @@ static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
     ac_emit_barrier(r->core, AC_PIPE_ALL);
 }
 
-static bool touches_gm(ac_address to, ac_address from)
-{
-    return ac_space_of(to) >= AC_GM || ac_space_of(from) >= AC_GM;
-}
-
 void mona_scalar_move(ac_core *core, ac_address to, ac_address from, ac_move m)
 {
     const room r = small_room(core);
-    if (touches_gm(to, from))
-        move_in(&r, to, from, m);
-    else
-        ac_emit_move(core, to, from, m);
+    move_in(&r, to, from, m);
 }
 
 void mona_scalar_move_through(ac_core *core, ac_address to, ac_address from, ac_move m)
 {
     const uint32_t half = ub_room(core->target) / 2 / AC_BLOCK * AC_BLOCK;
     const room r = {core, ac_at(AC_UB, 0), ac_at(AC_UB, half), half};
-    if (touches_gm(to, from))
-        move_in(&r, to, from, m);
-    else
-        ac_emit_move(core, to, from, m);
+    move_in(&r, to, from, m);
 }
 
 void mona_scalar_fill(ac_core *core, ac_address to, ac_fill f)

@@ -389,7 +389,7 @@ static void store_pixel(const mona_row_call *call)
     const uint32_t channels = b->output.channels, blocks = ceil_div_u32(channels, LANES);
     const mona_row_at in = mona_input_at(call, 0);
     const ac_address from = ac_at(AC_UB, 0), to = from + blocks * AC_BLOCK;
-    mona_side turned = {.repeat = LANES}, block = {.repeat = 1};
+    ac_turned turned = {.repeat = LANES}, block = {.repeat = 1};
     for (uint32_t i = 0; i < LANES; i++) {
         turned.at[i] = to + i * AC_BLOCK;
         block.at[i] = from;
@@ -397,7 +397,7 @@ static void store_pixel(const mona_row_call *call)
     mona_copy_rows(call->core, AC_L1_UB, (mona_steps){from, AC_BLOCK},
                    (mona_steps){in.at, (ptrdiff_t)in.block_stride}, blocks, AC_BLOCK);
     ac_emit_sync(call->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
-    mona_turn(call->core, sizeof(uint16_t), &turned, &block, blocks);
+    turn_all(call->core, sizeof(uint16_t), &turned, &block, blocks);
     ac_emit_barrier(call->core, AC_PIPE_V);
     if (b->op->store.scale != F16_ONE)
         muls_all(call->core, to, to, ac_f32_from_f16(b->op->store.scale), blocks * LANES * LANES,

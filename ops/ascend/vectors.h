@@ -7,6 +7,7 @@
 #define MONA_OPS_VECTORS_H
 
 #include "engine/aicore/aicore.h"
+#include "engine/arith.h"
 
 /* HELD = 1.5 * 2^10 added to a number in [-2^9, 2^9) makes one in [2^10, 2^11), where fp16 holds
  * integers only. */
@@ -118,6 +119,26 @@ static inline void vconv_all(ac_core *core, ac_vconv kind, ac_address dst, ac_ad
     for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
         ac_emit_vconv(core, kind, vectors_at(&w, dst, w.v.dst_repeat),
                       vectors_at(&w, src, w.v.a_repeat), w.v);
+}
+
+/* Transposes elements of `element` bytes. Strides have 8 bits; with longer ones each repeat is an
+ * instruction of its own. */
+static inline void turn_all(ac_core *core, uint32_t element, const ac_turned *to,
+                            const ac_turned *from, uint32_t repeats)
+{
+    const bool near = to->repeat <= UINT8_MAX && from->repeat <= UINT8_MAX;
+    ac_turned t = *to, f = *from;
+    if (!near)
+        t.repeat = f.repeat = 1;
+    for (uint32_t done = 0, count; done < repeats; done += count) {
+        count = near ? min_u32(repeats - done, AC_MAX_REPEAT) : 1;
+        for (uint32_t i = 0; i < AC_FRACTAL; i++) {
+            t.at[i] = to->at[i] + (size_t)done * to->repeat * AC_BLOCK;
+            f.at[i] = from->at[i] + (size_t)done * from->repeat * AC_BLOCK;
+        }
+        ac_emit_transpose(core, element == 1 ? AC_OP_TRANSPOSE_B8 : AC_OP_TRANSPOSE, &t, &f,
+                          (uint8_t)count);
+    }
 }
 
 #endif

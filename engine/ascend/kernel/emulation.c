@@ -210,8 +210,8 @@ void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t ele
 
 void cce_transpose(int dst, int src, uint64_t config, size_t element, bool dst_high, bool src_high)
 {
-    ac_turned to = {.repeat = (uint8_t)field(config, 0, 16), .high = dst_high};
-    ac_turned from = {.repeat = (uint8_t)field(config, 16, 16), .high = src_high};
+    ac_turned to = {.repeat = (uint32_t)field(config, 0, 16), .high = dst_high};
+    ac_turned from = {.repeat = (uint32_t)field(config, 16, 16), .high = src_high};
     for (int i = 0; i < AC_FRACTAL; i++) {
         to.at[i] = ac_at(AC_UB, now->va[dst + i / 8][i % 8]);
         from.at[i] = ac_at(AC_UB, now->va[src + i / 8][i % 8]);
