@@ -197,7 +197,8 @@ typedef enum mona_op_kind {
     MONA_OP_ARRAY_NORMALISE = 21, /* between arrays: rows to a mean of 0 or a sum of 1 */
     MONA_OP_PAD = 22,             /* rows and columns around a tensor, of its own samples */
     MONA_OP_ARRAY_KERNEL = 23,    /* between arrays: a kernel of the application's own */
-    MONA_OP_COUNT = 24,
+    MONA_OP_KERNEL = 24,          /* the same between intermediates */
+    MONA_OP_COUNT = 25,
 } mona_op_kind;
 
 typedef enum mona_activation {
@@ -316,6 +317,15 @@ typedef struct mona_file_attention {
                                  values / scale of the output */
 } mona_file_attention;
 
+/* Inputs are tensors, with a channel for each plane, or constants, the kernel's tables. The output
+ * has the cells of the kernel's grid as pixels: sample (dy, dx) of a cell of plane p is channel
+ * (p * cell_rows + dy) * cell_columns + dx. U8 and S8 are U8 and S8 of the kernel, F16 is its F16
+ * or its F32, results of which are rounded as f16() does. */
+typedef struct mona_file_kernel {
+    mona_file_array call; /* record: a mona_array_kernel without rows and columns */
+    uint8_t cell[8][2];   /* of each tensor: rows, columns, as the kernel has them; else 0 */
+} mona_file_kernel;
+
 /* What samples outside a tensor are. */
 typedef enum mona_pad_mode {
     MONA_PAD_REFLECT, /* those as far inside of the first or last sample; pads are smaller than the
@@ -340,7 +350,7 @@ typedef struct mona_file_op {
     uint32_t input_count;
     /* Tensors. CONV: the source, then a residual if there is one. A residual of one channel is
      * added to every output; of others the first channels are added, one to each output.
-     * ARRAY_*: MONA_NONE stands for a constant. */
+     * ARRAY_*, KERNEL: MONA_NONE stands for a constant. */
     uint32_t inputs[MONA_OP_MAX_INPUTS];
     uint32_t output;             /* tensor */
     mona_file_epilogue epilogue; /* CONV, ADD, MUL */
@@ -351,6 +361,7 @@ typedef struct mona_file_op {
         mona_file_resize resize;
         mona_file_pool pool;
         mona_file_array array;       /* ARRAY_* */
+        mona_file_kernel kernel;     /* KERNEL, which begins like those */
         mona_file_channels channels; /* CONCAT, SLICE */
         mona_file_normalise normalise;
         mona_file_attention attention;

@@ -152,6 +152,12 @@ void mona_epilogue_function(const mona_bound_op *b, const ac_epilogue *e, ac_row
 mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
                             const mona_shape *output, mona_data *data);
 
+/* Of ARRAY_KERNEL and KERNEL. Whether the record names a kernel of the application's, whose table
+ * keeps to its limits, with as many inputs and such an output; then *kernel is it. The other is
+ * mona_op_class.kernel. */
+mona_status mona_kernel_check(const mona_file_op *op, mona_data *data, const mona_kernel **kernel);
+const mona_kernel *mona_kernel_of(const mona_model *model, const mona_file_op *op);
+
 /* The planes that STORE `bound` writes for row y of its input, from column x_begin on. rows: room
  * for as many pointers as the planes have channels, times the block. */
 ac_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,

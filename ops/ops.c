@@ -27,4 +27,5 @@ const mona_op_class *const mona_ops[MONA_OP_COUNT] = {
     [MONA_OP_ARRAY_NORMALISE] = &mona_op_array_normalise,
     [MONA_OP_PAD] = &mona_op_pad,
     [MONA_OP_ARRAY_KERNEL] = &mona_op_array_kernel,
+    [MONA_OP_KERNEL] = &mona_op_kernel,
 };

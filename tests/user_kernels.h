@@ -45,6 +45,47 @@ static inline void user_sum_row(const mona_kernel_call *call)
 }
 
 static const mona_kernel user_sum = {"test::Sum", 3, 2, user_sum_operands, user_sum_row, NULL};
-static const mona_kernel *const user_kernels[] = {&user_sum, NULL};
+
+/* The same for maps: of a, three planes of bytes, and b, two planes of cells of 2 x 2 floats, and
+ * the table it makes cells of 2 x 2 bytes in two planes, and floats in five. */
+static const mona_kernel_operand user_mix_operands[] = {
+    {MONA_U8, 3, 0, 1, 1, 1, 2},           {MONA_F32, 2, 0, 2, 2, 1, 1},
+    {MONA_S32, 0, USER_TABLE, 0, 0, 0, 0}, {MONA_U8, 2, 0, 2, 2, 0, 0},
+    {MONA_F32, 5, 0, 1, 1, 0, 0},
+};
+
+/* Sample i of a cell of an output whose samples add up to `sum`. Fp16 has the whole numbers. */
+static inline uint8_t user_mix_byte(uint32_t sum, uint32_t i)
+{
+    return (uint8_t)(sum * (i + 1) >> 8);
+}
+
+static inline float user_mix_float(uint32_t sum, uint32_t i)
+{
+    return (float)(sum * (2 * i + 1) >> 9 & 1023);
+}
+
+static inline void user_mix_row(const mona_kernel_call *call)
+{
+    for (uint32_t i = 0; i < call->columns; i++) {
+        uint32_t sum = (call->y * call->width + call->x + i) * call->height, count = 0, next = 0;
+        for (; next < 9; next++)
+            for (int x = -2; x <= 2; x++)
+                sum = user_sum_add(sum, &count, ((const uint8_t *)call->inputs[next])[(int)i + x]);
+        for (; next < 9 + 12; next++)
+            for (int x = -2; x < 4; x++)
+                sum = user_sum_add(sum, &count,
+                                   (uint32_t)((const float *)call->inputs[next])[2 * (int)i + x]);
+        for (uint32_t k = 0; k < USER_TABLE; k++)
+            sum = user_sum_add(sum, &count, (uint32_t)((const int32_t *)call->inputs[next])[k]);
+        for (uint32_t k = 0; call->output == 0 && k < 8; k++)
+            ((uint8_t *)call->outputs[k / 2])[2 * i + k % 2] = user_mix_byte(sum, k);
+        for (uint32_t k = 0; call->output == 1 && k < 5; k++)
+            ((float *)call->outputs[k])[i] = user_mix_float(sum, k);
+    }
+}
+
+static const mona_kernel user_mix = {"test::Mix", 3, 2, user_mix_operands, user_mix_row, NULL};
+static const mona_kernel *const user_kernels[] = {&user_sum, &user_mix, NULL};
 
 #endif

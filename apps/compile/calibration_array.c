@@ -151,7 +151,7 @@ static bool read_elements(array_file *f, uint64_t place, npy_array *part)
 static bool to_input(const calibration *c, const npy_array *part, const compiler_tensor *t,
                      const reference_array *sides, const char *name, reference_array *input)
 {
-    const bool samples = part->type == NPY_U1 && !t->array;
+    const bool plain = t->array || t->integers, samples = part->type == NPY_U1;
     const size_t plane = (size_t)sides->height * sides->width;
     *input = *sides;
     input->data = malloc(part->count * sizeof *input->data);
@@ -160,9 +160,9 @@ static bool to_input(const calibration *c, const npy_array *part, const compiler
     for (size_t i = 0; i < part->count; i++) {
         const double value = npy_value(part, i);
         const uint32_t channel = t->channels == 3 ? (uint32_t)(i / plane) : 0;
-        input->data[i] = samples    ? calibration_fed(&c->feed, channel, value)
-                         : t->array ? (float)value
-                                    : calibration_fed_number(&c->feed, channel, value);
+        input->data[i] = plain     ? (float)value
+                         : samples ? calibration_fed(&c->feed, channel, value)
+                                   : calibration_fed_number(&c->feed, channel, value);
         if (!isfinite(input->data[i]))
             return cli_fail(0, "%s: expected numbers that float32 can hold, found %g", name, value);
     }

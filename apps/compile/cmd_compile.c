@@ -90,6 +90,8 @@ static bool read_kernels(const compile_job *job)
 {
     if (!kernels_list(job->kernels))
         return false;
+    if (job->target == TARGET_ASCEND310)
+        kernels_keep_apart();
     if (!job->kernels || !job->calibrate.count || kernels_run())
         return true;
     return cli_misuse("--kernels: mona has no code of some, so it cannot calibrate a network with "

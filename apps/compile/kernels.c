@@ -31,6 +31,7 @@ typedef struct described {
 static described descriptions[MOST_KERNELS];
 static const mona_kernel *list[MOST_KERNELS + 1];
 static size_t count, with_code;
+static bool apart;
 static onnx_graph graphs[MOST_KERNELS];
 static onnx_pattern pattern_list[MOST_KERNELS];
 static uint32_t pattern_count;
@@ -319,6 +320,16 @@ static bool read_all(const char *folder, format_error *error)
                                        "%s: expected files *.kernel, which python3 -m mona.kernel "
                                        "writes; found none",
                                        folder));
+}
+
+void kernels_keep_apart(void)
+{
+    apart = true;
+}
+
+bool kernels_apart(void)
+{
+    return apart;
 }
 
 bool kernels_run(void)

@@ -92,8 +92,11 @@ bool onnx_source_read(onnx_graph *model, const char *path, const option_list *di
 {
     char names[OPTION_LIST_MAX][MAX_NAME], folder[MAX_PATH];
     onnx_dim sizes[OPTION_LIST_MAX];
-    onnx_read_options options = {
-        .folder = folder, .dims = sizes, .kernels = kernels_all(), .kernels_run = kernels_run()};
+    onnx_read_options options = {.folder = folder,
+                                 .dims = sizes,
+                                 .kernels = kernels_all(),
+                                 .kernels_run = kernels_run(),
+                                 .kernels_apart = kernels_apart()};
     options.patterns = kernels_patterns(&options.pattern_count);
     format_error error = {0};
     uint8_t *bytes;

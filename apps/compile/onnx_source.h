@@ -40,6 +40,9 @@ const onnx_pattern *kernels_patterns(uint32_t *count);
  * must have code. False: one line was printed. */
 bool kernels_list(const char *folder);
 bool kernels_load(const char *folder);
+/* Models that are read from now on have them on arrays alone, as AI Cores run them; whether so. */
+void kernels_keep_apart(void);
+bool kernels_apart(void);
 /* options_model() for a model that may call them. */
 bool kernels_model(model_source *source, const char *name);
 /* Opens a model that may call them. */

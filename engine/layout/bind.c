@@ -75,7 +75,7 @@ static mona_status infer_output(mona_plan *plan, const mona_file_op *op)
     if (class->run->array)
         return MONA_OK;
     for (uint32_t i = 0; i < op->input_count; i++)
-        inputs[i] = plan->shapes[op->inputs[i]];
+        inputs[i] = op->inputs[i] == MONA_NONE ? (mona_shape){0} : plan->shapes[op->inputs[i]];
     const mona_status status = class->infer(op, inputs, output);
     if (status)
         return status;

@@ -86,7 +86,8 @@ static void find_uses(deepening *d)
         const bool loses = class_of(op)->picture == MONA_PICTURE_LOST;
         const uint8_t result = d->uses[op->output];
         for (uint32_t i = 0; i < op->input_count; i++)
-            d->uses[op->inputs[i]] |= use_of(d, op, i, result);
+            if (op->inputs[i] != MONA_NONE)
+                d->uses[op->inputs[i]] |= use_of(d, op, i, result);
         if (m->tensors[op->output].type == MONA_U8 && !is_load(op) &&
             ((result & PICTURE && loses) || result == (PICTURE | FEATURES)))
             d->status = MONA_ERR_UNSUPPORTED;
@@ -180,7 +181,8 @@ static void deepen_op(deepening *d, const mona_file_op *op)
     }
     mona_file_op *new = put_op(d, op);
     for (uint32_t i = 0; i < op->input_count && !from_planes; i++)
-        if (op->inputs[i] >= h->input_count && use_of(d, op, i, d->uses[op->output]) == PICTURE)
+        if (op->inputs[i] != MONA_NONE && op->inputs[i] >= h->input_count &&
+            use_of(d, op, i, d->uses[op->output]) == PICTURE)
             new->inputs[i] = picture_of(d, op->inputs[i]);
 }
 

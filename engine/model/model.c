@@ -256,11 +256,12 @@ static bool writable(const mona_model *m, const mona_file_op *op, uint32_t tenso
     return mona_ops[op->kind]->run->writes_planes == (array || tensor < io);
 }
 
-/* Checks operand i of an array operator, a constant in the data. */
+/* Checks operand i of an operator on arrays or of a kernel, a constant in the data. */
 static bool constant_ok(const mona_file_op *op, uint32_t i, mona_data *data, mona_shape *shape)
 {
     const mona_file_array *a = &op->array;
-    if (!mona_ops[op->kind]->run->array || a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
+    if (!(mona_ops[op->kind]->run->array || mona_ops[op->kind]->kernel) ||
+        a->type[i] >= MONA_TYPE_COUNT || !a->elements[i] ||
         a->elements[i] > MONA_ARRAY_MAX_ELEMENTS)
         return false;
     *shape = (mona_shape){1, 1, a->elements[i], (mona_type)a->type[i], 0, {0}};

@@ -66,7 +66,7 @@ typedef struct mona_bound_op {
     const mona_file_op *op;
     const uint8_t *data; /* the model's data section */
     const struct mona_op_run *run;
-    const mona_kernel *kernel; /* ARRAY_KERNEL: the application's */
+    const mona_kernel *kernel; /* ARRAY_KERNEL, KERNEL: the application's */
     const ac_target *target;
     const ac_isa *isa; /* row kernels; on an AI Core, for what has no program */
     /* On an AI Core: the program that computes it, known after bind(). NULL: it has none, and the
@@ -242,7 +242,7 @@ typedef struct mona_op_class {
     /* Whether it reads maps in global memory on an AI Core: those that copy them into rings, and
      * those whose windows are whole maps, which need not fit L1. NULL: no. */
     bool (*reads_maps)(const mona_file_op *op);
-    /* The application's kernel that it runs; NULL: none. */
+    /* The application's kernel that it runs, whose tables may be constants; NULL: none. */
     const mona_kernel *(*kernel)(const mona_model *model, const mona_file_op *op);
 } mona_op_class;
 
@@ -262,13 +262,13 @@ extern const mona_op_class mona_op_load, mona_op_store, mona_op_conv, mona_op_ad
     mona_op_array_map, mona_op_array_pick, mona_op_array_reduce, mona_op_array_matmul,
     mona_op_array_window, mona_op_array_resample, mona_op_array_gather, mona_op_concat,
     mona_op_slice, mona_op_normalise, mona_op_attention, mona_op_array_sort,
-    mona_op_array_normalise, mona_op_pad, mona_op_array_kernel;
+    mona_op_array_normalise, mona_op_pad, mona_op_array_kernel, mona_op_kernel;
 extern const mona_op_run mona_run_load, mona_run_store, mona_run_conv, mona_run_conv_map,
     mona_run_add, mona_run_mul, mona_run_resize, mona_run_depth_to_space, mona_run_max_pool,
     mona_run_average_pool, mona_run_array_map, mona_run_array_pick, mona_run_array_reduce,
     mona_run_array_matmul, mona_run_array_window, mona_run_array_resample, mona_run_array_gather,
     mona_run_concat, mona_run_slice, mona_run_normalise, mona_run_attention, mona_run_array_sort,
-    mona_run_array_normalise, mona_run_pad, mona_run_array_kernel;
+    mona_run_array_normalise, mona_run_pad, mona_run_array_kernel, mona_run_kernel;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* Whether row kernels take a bound CONV as depthwise. They write channel blocks then, no planes. */

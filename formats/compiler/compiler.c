@@ -194,6 +194,7 @@ static compiler_tensor describe(const compiler *c, uint32_t value)
                              .height = v->height,
                              .width = v->width,
                              .array = v->is_array,
+                             .integers = v->whole,
                              .low = v->low,
                              .high = v->high};
 }

@@ -108,7 +108,7 @@ typedef struct onnx_graph {
                           are -1 where open, the type is 0 where there is none */
     uint32_t output_count;
     const struct mona_kernel *const *kernels; /* that nodes may call; NULL: none */
-    bool kernels_run;                         /* as in onnx_read_options */
+    bool kernels_run, kernels_apart;          /* as in onnx_read_options */
     const struct onnx_pattern *patterns;      /* of these; they outlive the graph */
     uint32_t pattern_count;
     blocks memory;
@@ -137,7 +137,8 @@ typedef struct onnx_read_options {
     const struct mona_kernel *const *kernels;
     const onnx_pattern *patterns;
     uint32_t pattern_count;
-    bool kernels_run; /* they have code, with which the reference runs them */
+    bool kernels_run;   /* they have code, with which the reference runs them */
+    bool kernels_apart; /* they run on arrays alone, as on AI Cores */
 } onnx_read_options;
 
 /* Fills *g; options may be NULL. On failure *g is empty. */

@@ -712,6 +712,7 @@ bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
     if (options) {
         g->kernels = options->kernels;
         g->kernels_run = options->kernels_run;
+        g->kernels_apart = options->kernels_apart;
         g->patterns = options->patterns;
         g->pattern_count = options->pattern_count;
     }

@@ -4,56 +4,10 @@
  *
  * Where a row of cells reads beyond the left or right end of the grid, the first and last cells are
  * made in calls of their own, from copies of the rows with repeated cells. */
-#include "engine/mona_op.h"
 #include "engine/libc.h"
 #include "ops/arrays/arrays.h"
 
 /* ---- proof ---------------------------------------------------------------------------------- */
-
-static bool table_sound(const mona_kernel_operand *o)
-{
-    return o->elements && o->elements <= MONA_ARRAY_MAX_ELEMENTS && !o->cell_rows &&
-           !o->cell_columns && !o->around_rows && !o->around_columns;
-}
-
-static bool planes_sound(const mona_kernel_operand *o, bool input)
-{
-    return o->planes <= MONA_KERNEL_ROWS && !o->elements && o->cell_rows && o->cell_columns &&
-           o->cell_rows <= MONA_KERNEL_CELL && o->cell_columns <= MONA_KERNEL_CELL &&
-           (input ? o->around_rows <= MONA_KERNEL_AROUND && o->around_columns <= MONA_KERNEL_AROUND
-                  : !o->around_rows && !o->around_columns) &&
-           mona_kernel_rows(o) <= MONA_KERNEL_ROWS;
-}
-
-bool mona_kernel_sound(const mona_kernel *k)
-{
-    uint32_t rows = 0;
-    if (!k->row || !k->operands || !k->inputs || k->inputs > MONA_KERNEL_OPERANDS || !k->outputs ||
-        k->outputs > MONA_KERNEL_OPERANDS)
-        return false;
-    for (uint32_t i = 0; i < k->inputs + k->outputs; i++) {
-        const mona_kernel_operand *o = &k->operands[i];
-        const bool input = i < k->inputs;
-        if ((unsigned)o->type >= MONA_TYPE_COUNT ||
-            !(o->planes ? planes_sound(o, input) : input && table_sound(o)))
-            return false;
-        rows += input ? mona_kernel_rows(o) : 0;
-    }
-    return rows <= MONA_KERNEL_ROWS;
-}
-
-static const mona_kernel *find(const mona_kernel *const *kernels, const char *name)
-{
-    for (; kernels && *kernels; kernels++)
-        if ((*kernels)->name && mona_names_equal((*kernels)->name, name))
-            return *kernels;
-    return NULL;
-}
-
-static const char *name_of(const uint8_t *data, const mona_array_kernel *r)
-{
-    return (const char *)data + r->name;
-}
 
 /* At most 2^7 planes of 2^17 x 2^17 samples. */
 static bool fits(const mona_kernel_operand *o, const mona_array_kernel *r, const mona_shape *s)
@@ -67,33 +21,16 @@ static bool fits(const mona_kernel_operand *o, const mona_array_kernel *r, const
 static mona_status check(const mona_file_op *op, const mona_shape *inputs, const mona_shape *output,
                          mona_data *data)
 {
-    if (!record_ok(op, sizeof(mona_array_kernel), data))
-        return MONA_ERR_MODEL;
+    const mona_kernel *k;
+    const mona_status status = mona_kernel_check(op, data, &k);
+    if (status)
+        return status;
     const mona_array_kernel *r = (const void *)(data->bytes + op->array.record);
-    if (!r->name_bytes || r->name_bytes > MONA_KERNEL_NAME + 1 ||
-        !mona_data_ok(data, r->name, r->name_bytes, 1) ||
-        name_of(data->bytes, r)[r->name_bytes - 1] || !r->rows || r->rows > MONA_MAX_SIDE ||
-        !r->columns || r->columns > MONA_MAX_SIDE)
-        return MONA_ERR_MODEL;
-    const mona_kernel *k = find(data->kernels, name_of(data->bytes, r));
-    if (!k) {
-        data->missing = name_of(data->bytes, r);
-        return MONA_ERR_KERNEL;
-    }
-    if (!mona_kernel_sound(k))
-        return MONA_ERR_ARGUMENT;
-    bool ok = op->input_count == k->inputs && r->output < k->outputs &&
+    bool ok = r->rows && r->rows <= MONA_MAX_SIDE && r->columns && r->columns <= MONA_MAX_SIDE &&
               fits(&k->operands[k->inputs + r->output], r, output);
     for (uint32_t i = 0; ok && i < k->inputs; i++)
         ok = fits(&k->operands[i], r, &inputs[i]);
     return ok ? MONA_OK : MONA_ERR_MODEL;
-}
-
-static const mona_kernel *kernel_of(const mona_model *model, const mona_file_op *op)
-{
-    return find(model->kernels,
-                name_of(model->data,
-                        (const mona_array_kernel *)(const void *)(model->data + op->array.record)));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -236,5 +173,5 @@ const mona_op_class mona_op_array_kernel = {
     .max_inputs = MONA_KERNEL_OPERANDS,
     .check = check,
     .map_scratch_bytes = scratch_bytes,
-    .kernel = kernel_of,
+    .kernel = mona_kernel_of,
 };

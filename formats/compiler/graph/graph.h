@@ -44,6 +44,8 @@ enum {
  *   ADD, MUL    two values; the second may have one channel for all
  *   CONCAT      parts, of channels
  *   ATTENTION   queries, keys, values; the channels are in heads
+ *   KERNEL      its maps; its result has the samples of a cell as channels, which DEPTH_TO_SPACE
+ *               puts in their places
  *
  * AFFINE is x * scale[c] + shift[c]; QUANTIZE rounds to the nearest number of a format;
  * NORMALISE brings the channels of each pixel to a mean of 0 and a variance of 1; SLICE keeps
@@ -137,6 +139,13 @@ typedef struct graph_array {
     graph_table tables[GRAPH_TABLES];
 } graph_array;
 
+/* An output of a kernel of the user's own. Inputs of the node are its maps, in their order. */
+typedef struct graph_kernel {
+    const struct mona_kernel *kernel; /* outlives the graph */
+    uint32_t output;
+    const void *tables[MONA_OP_MAX_INPUTS]; /* of each input of the kernel that is none of them */
+} graph_kernel;
+
 typedef struct graph_node {
     graph_kind kind;
     const char *name;    /* of the ONNX node, or of its output if the node has none */
@@ -172,6 +181,7 @@ typedef struct graph_node {
             float scale; /* of the products of queries and keys */
         } attention;
         value_format quantize; /* an 8-bit format */
+        graph_kernel *own;     /* KERNEL */
         struct {
             graph_array *array;
             const char *why_array; /* why no operator on maps does it; NULL: unknown */
@@ -198,7 +208,7 @@ typedef struct graph_value {
     uint32_t root;          /* the value whose format it has, after quantize_join */
     uint32_t alike;         /* the next value with this root, beginning with it; UINT32_MAX: none */
     bool meets_array;   /* of a root: an array is made of it or of what has its format, or one of
-                               these of an array */
+                               these of an array; or a kernel has its numbers */
     uint32_t source;    /* of a map: the model's value with the same numbers, which
                                   calibration sees; UINT32_MAX: none */
     bool channels_last; /* in the model */
@@ -208,7 +218,8 @@ typedef struct graph_value {
     float low, high; /* range seen in calibration; low > high: none */
     observation *seen;         /* in calibration; NULL: nothing yet */
     value_format prequantised; /* as a quantised model defines it; scale 0: undefined */
-    bool half; /* F16 where others have 8 bits; the setting of the root counts for all that share
+    bool whole; /* the model has integers here that stand for themselves; prequantised tells it */
+    bool half;  /* F16 where others have 8 bits; the setting of the root counts for all that share
                   its format */
 } graph_value;
 

@@ -12,6 +12,7 @@ typedef enum kind_format {
     FORMAT_JOINED,
     FORMAT_ARRAY,
     FORMAT_CONVERTED,
+    FORMAT_TYPED,
 } kind_format;
 
 typedef enum kind_rounds {

@@ -45,23 +45,23 @@ static bool bind_constants(importer *im)
     return true;
 }
 
-/* Whether an input is a map: floats of one frame. Sides that it leaves open are 0, as some
+/* Whether an input has the shape of a map: of one frame. Sides that it leaves open are 0, as some
  * exporters write them. */
-static bool is_map(const onnx_input *input, int64_t dims[3])
+static bool has_map_dims(const onnx_input *input, int64_t dims[3])
 {
     tensor shape;
     int64_t fixed[TENSOR_MAX_RANK] = {0};
     for (uint32_t i = 0; i < input->rank; i++)
         fixed[i] = input->dims[i] < 0 ? 0 : input->dims[i];
     const bool known = onnx_input_shape(input, &shape) && shape.count;
-    return element_is_float(input->type) && fixed[0] <= 1 && fixed[1] &&
-           (known || input->rank == 4) && array_map_dims(input->rank, fixed, dims);
+    return fixed[0] <= 1 && fixed[1] && (known || input->rank == 4) &&
+           array_map_dims(input->rank, fixed, dims);
 }
 
 bool graph_input_is_map(const onnx_input *input)
 {
     int64_t dims[3];
-    return is_map(input, dims);
+    return element_is_float(input->type) && has_map_dims(input, dims);
 }
 
 static bool check_array(importer *im, const onnx_input *input, const char *name, tensor *shape)
@@ -81,7 +81,6 @@ static bool check_array(importer *im, const onnx_input *input, const char *name,
                text);
 }
 
-/* Kernels have their own types, which are none of maps. */
 static bool is_read_by_kernel(const importer *im, uint32_t value)
 {
     for (uint32_t i = 0; i < im->model->node_count; i++) {
@@ -99,7 +98,10 @@ static bool bind_input(importer *im, const onnx_input *input)
     const char *name = im->model->values[input->value].name;
     int64_t dims[3] = {0};
     tensor shape = {0};
-    const bool map = is_map(input, dims) && !is_read_by_kernel(im, input->value);
+    const bool floats = element_is_float(input->type);
+    const bool map =
+        has_map_dims(input, dims) &&
+        (is_read_by_kernel(im, input->value) ? import_kernel_takes(im, input) : floats);
     if (!map && !check_array(im, input, name, &shape))
         return false;
     if (g->input_count == MONA_MAX_IO)
@@ -119,6 +121,12 @@ static bool bind_input(importer *im, const onnx_input *input)
     g->inputs[g->input_count++] = value;
     im->bindings[input->value] = (import_binding){
         .value = map ? value : UINT32_MAX, .rank = input->rank, .array = map ? UINT32_MAX : value};
+    if (map && !floats) {
+        const mona_type type = input->type == ELEMENT_UINT8 ? MONA_U8 : MONA_S8;
+        im->g->values[value].prequantised = (value_format){type, 1, 0};
+        im->g->values[value].whole = true;
+        im->bindings[input->value].quantisation = (import_quantisation){1, 0, input->type};
+    }
     return true;
 }
 
@@ -140,6 +148,13 @@ static bool import_takes_quantised(const operator_row *row)
     return row && (row->integers == INTEGERS_keeps || row->integers == INTEGERS_reads);
 }
 
+/* Whether a node of the model may be done on maps. */
+static bool is_for_maps(const importer *im, const onnx_node *node)
+{
+    const operator_row *row = operator_find(node->op_type);
+    return onnx_kernel_of(im->model, node) ? import_kernel_joins(im, node) : row && row->import;
+}
+
 /* Whether a node is better done on maps: either its computed inputs are maps, or it costs so much
  * more than one pass over them that converting them pays. */
 static bool prefers_map(const importer *im, const operator_row *row)
@@ -152,7 +167,8 @@ static bool prefers_map(const importer *im, const operator_row *row)
         quantised = quantised || import_quantisation_of(im, i).scale > 0;
         computed = true;
     }
-    return row->import && computed && (!quantised || import_takes_quantised(row)) &&
+    return row->import && computed &&
+           (!quantised || import_takes_quantised(row) || row->integers == INTEGERS_casts) &&
            (maps || row->whole_tensors);
 }
 
@@ -243,7 +259,7 @@ static bool add_node(importer *im)
         return import_fail(
             im, "is run by the engine only where constants and sizes determine its result: "
                 "give open sizes a number (--size WxH, --dim NAME=N), or end the model before it");
-    const bool map = prefers_map(im, row) || !row->array;
+    const bool map = own || prefers_map(im, row) || !row->array;
     if (!warn_of_weights(im, row))
         return false;
     bool ok = map && row->import(im);
@@ -405,7 +421,7 @@ static void note_uses(importer *im)
     for (uint32_t i = 0; i < o->value_count; i++)
         im->uses[i] = (import_use){.maker = ONNX_NONE};
     for (uint32_t i = 0; i < o->output_count; i++)
-        im->uses[o->outputs[i]].apart = true;
+        im->uses[o->outputs[i]].apart = im->uses[o->outputs[i]].kept = true;
     for (uint32_t i = 0; i < o->node_count; i++) {
         const onnx_node *node = &o->nodes[i];
         const bool apart = !import_takes_quantised(operator_find(node->op_type));
@@ -415,6 +431,12 @@ static void note_uses(importer *im)
         for (uint32_t k = 0; k < node->output_count; k++)
             if (node->outputs[k] != ONNX_NONE)
                 im->uses[node->outputs[k]].maker = i;
+    }
+    for (uint32_t i = o->node_count; i-- > 0;) { /* those that read a kernel's results before it */
+        const bool kept = !is_for_maps(im, &o->nodes[i]);
+        for (uint32_t k = 0; k < o->nodes[i].input_count; k++)
+            if (o->nodes[i].inputs[k] != ONNX_NONE)
+                im->uses[o->nodes[i].inputs[k]].kept |= kept;
     }
 }
 

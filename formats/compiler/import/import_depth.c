@@ -75,7 +75,7 @@ static tensor reshaped(const importer *im)
     const uint32_t value = im->node->inputs[0], maker = im->uses[value].maker;
     const onnx_node *node = maker == ONNX_NONE ? NULL : &im->model->nodes[maker];
     tensor shape = import_shape(im, 0);
-    if (!node || im->model->values[value].shaped ||
+    if (!node || im->model->values[value].shaped || onnx_kernel_of(im->model, node) ||
         operator_find(node->op_type)->import != import_reshape)
         return shape;
     const tensor *to = &im->model->values[node->inputs[1]].tensor;

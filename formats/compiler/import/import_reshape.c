@@ -105,7 +105,16 @@ bool import_cast(importer *im)
         return false;
     const onnx_value *from = &im->model->values[im->node->inputs[0]];
     const bool wide = to == ELEMENT_FLOAT32 || to == ELEMENT_FLOAT16 || to == ELEMENT_DOUBLE;
-    if (!wide || !from->shaped || !element_is_float(from->tensor.type))
+    const import_quantisation q = import_quantisation_of(im, 0);
+    if (q.scale > 0) {
+        if (!wide || q.scale != 1 || q.zero)
+            return import_fail(im, "reads integers that stand for other numbers");
+        if (!import_inner_affine(im, x, 1, 0, &x) || !import_bind(im, 0, x))
+            return false;
+        im->bindings[im->node->outputs[0]].quantisation = (import_quantisation){0};
+        return true;
+    }
+    if (!wide || (from->shaped && !element_is_float(from->tensor.type)))
         return import_fail(im, "makes %s; supported: casts between float16, float32 and double",
                            element_name(to));
     return import_bind(im, 0, x);

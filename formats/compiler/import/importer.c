@@ -361,10 +361,16 @@ graph_node *import_node(importer *im, size_t i, graph_kind kind, uint32_t x, uin
     return made && import_bind(im, i, made->output) ? made : NULL;
 }
 
+graph_node *import_inner(importer *im, graph_kind kind, uint32_t x, uint32_t channels,
+                         uint32_t height, uint32_t width)
+{
+    return make_node(im, im->node->name, kind, x, channels, height, width);
+}
+
 graph_node *import_inner_like(importer *im, graph_kind kind, uint32_t x)
 {
     const graph_value v = im->g->values[x];
-    return make_node(im, im->node->name, kind, x, v.channels, v.height, v.width);
+    return import_inner(im, kind, x, v.channels, v.height, v.width);
 }
 
 graph_node *import_node_like(importer *im, graph_kind kind, uint32_t x)

@@ -40,6 +40,7 @@ typedef struct import_binding {
 typedef struct import_use {
     uint32_t maker; /* the node that makes it; ONNX_NONE: none */
     bool apart;     /* something reads it that takes no quantised maps */
+    bool kept;      /* it is an output, or something reads it that is not for maps */
 } import_use;
 
 typedef struct importer {
@@ -146,7 +147,9 @@ graph_node *import_node(importer *im, size_t i, graph_kind kind, uint32_t x, uin
                         uint32_t height, uint32_t width);
 /* The same for output 0 with the shape of x. */
 graph_node *import_node_like(importer *im, graph_kind kind, uint32_t x);
-/* The same for a value that is not an output of the ONNX node. */
+/* The same for a value that is not an output of the ONNX node, of this shape or of that of x. */
+graph_node *import_inner(importer *im, graph_kind kind, uint32_t x, uint32_t channels,
+                         uint32_t height, uint32_t width);
 graph_node *import_inner_like(importer *im, graph_kind kind, uint32_t x);
 /* Reads weights (input w), biases (input b) and window of a convolution of a map. */
 bool import_read_conv(importer *im, uint32_t w, uint32_t b, graph_conv *conv, uint32_t *outputs);
@@ -174,7 +177,11 @@ bool import_add_slice(importer *im, size_t output, uint32_t x, uint32_t first, u
     operator_import import_##map, import_array_##array;
 #include "formats/operators.inc"
 #undef ROW
-operator_import import_array_kernel;
+operator_import import_kernel, import_array_kernel;
+/* Whether a kernel's node may run on maps; and whether an input that kernels read is a map of its
+ * type, which all of them can read. */
+bool import_kernel_joins(const importer *im, const onnx_node *node);
+bool import_kernel_takes(const importer *im, const onnx_input *input);
 
 /* Whether the axes in input 1 are those of rows and columns of four dimensions, and no others. */
 bool import_spatial_axes(importer *im, bool *spatial);

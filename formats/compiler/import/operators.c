@@ -18,7 +18,12 @@ static const operator_row rows[] = {
 #include "formats/operators.inc"
 };
 
-const operator_row operator_kernel = {.name = "kernel", .array = import_array_kernel};
+const operator_row operator_kernel = {
+    .name = "kernel",
+    .import = import_kernel,
+    .array = import_array_kernel,
+    .integers = INTEGERS_casts,
+};
 
 const operator_row *operator_at(size_t index)
 {

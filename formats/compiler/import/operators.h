@@ -17,6 +17,7 @@ typedef enum operator_integers {
     INTEGERS_keeps, /* passes them on as they are */
     INTEGERS_reads, /* a quantised operator */
     INTEGERS_makes, /* another quantised operator, which does not read them on maps */
+    INTEGERS_casts, /* reads those that stand for themselves */
 } operator_integers;
 
 typedef struct operator_row { /* columns of operators.inc */

@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#include "engine/mona_op.h"
 
 #include "formats/element.h"
 #include "formats/compiler/lower/lowering.h"
@@ -176,6 +179,33 @@ bool lower_pad(lowering *l, const graph_node *node)
     return true;
 }
 
+/* Tables are constants between the maps. */
+bool lower_kernel(lowering *l, const graph_node *node)
+{
+    const graph_kernel *own = node->own;
+    const mona_kernel *k = own->kernel;
+    mona_file_op op = lower_begin_node(l, MONA_OP_KERNEL, node);
+    const mona_array_kernel record = {.name = mona_writer_data(&l->w, k->name, strlen(k->name) + 1),
+                                      .name_bytes = (uint32_t)strlen(k->name) + 1,
+                                      .output = own->output};
+    op.array.record = mona_writer_data(&l->w, &record, sizeof record);
+    op.input_count = k->inputs;
+    for (uint32_t i = 0, map = 0; i < k->inputs; i++) {
+        const mona_kernel_operand *o = &k->operands[i];
+        op.inputs[i] = own->tables[i] ? MONA_NONE : l->tensors[node->inputs[map++]];
+        op.kernel.cell[i][0] = o->cell_rows;
+        op.kernel.cell[i][1] = o->cell_columns;
+        if (!own->tables[i])
+            continue;
+        op.array.offset[i] =
+            mona_writer_data(&l->w, own->tables[i], o->elements * mona_type_size(o->type));
+        op.array.elements[i] = o->elements;
+        op.array.type[i] = (uint8_t)o->type;
+    }
+    lower_end(l, &op, node->output);
+    return true;
+}
+
 static bool lower_pool(lowering *l, mona_op_kind kind, const graph_node *node, double scale)
 {
     mona_file_op op = lower_begin_node(l, kind, node);
@@ -295,18 +325,23 @@ static bool log_prequantised(lowering *l, const char *name, const char *op_type,
     return true;
 }
 
+static bool is_quantised(const graph *g, uint32_t value)
+{
+    return graph_is_prequantised(g, value) && !g->values[value].whole;
+}
+
 /* Logs inputs, and nodes that compute values with the model's own scales. */
 static bool log_quantised(lowering *l, const bool *needed)
 {
     const graph *g = l->g;
     bool ok = true;
     for (uint32_t i = 0; ok && i < g->input_count; i++)
-        if (graph_is_prequantised(g, g->inputs[i]))
+        if (is_quantised(g, g->inputs[i]))
             ok = log_prequantised(l, g->values[g->inputs[i]].name, "input", EXACTNESS_EXACT, 0);
     for (uint32_t i = 0; ok && i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
         char text[160];
-        if (!needed[node->output] || !graph_is_prequantised(g, node->output) || only_rounds(node))
+        if (!needed[node->output] || !is_quantised(g, node->output) || only_rounds(node))
             continue;
         const unsigned steps = exactness_text(g, node, l->formats, text, sizeof text);
         ok = log_prequantised(l, node->name, node->op_type, text, steps);

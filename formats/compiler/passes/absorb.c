@@ -213,8 +213,10 @@ static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
 {
     if (!is_prequantised(g, node->inputs[k]))
         return false;
-    return kind_of(node)->format == FORMAT_CONVERTED || (joins(g, node) && parts_differ(g, node)) ||
-           (kind_has_filter(node) && k == 0 && !fits_8_bits(g, node));
+    const kind_format format = kind_of(node)->format;
+    return format == FORMAT_CONVERTED || (joins(g, node) && parts_differ(g, node)) ||
+           (kind_has_filter(node) && k == 0 &&
+            (g->values[quantize_root(g, node->inputs[0])].whole || !fits_8_bits(g, node)));
 }
 
 /* Notes that the result of a concat has the model's format; its readers follow. */

@@ -88,6 +88,7 @@ static const struct {
     [MONA_OP_ARRAY_SORT] = {sizeof(mona_array_sort), NULL},
     [MONA_OP_ARRAY_NORMALISE] = {sizeof(mona_array_normalise), NULL},
     [MONA_OP_ARRAY_KERNEL] = {sizeof(mona_array_kernel), follow_kernel},
+    [MONA_OP_KERNEL] = {sizeof(mona_array_kernel), follow_kernel},
 };
 
 static bool keep_record(emit_data *d, const uint8_t *data, mona_file_op *op)
@@ -128,7 +129,7 @@ bool emit_data_open(emit_data *d, const mona_model *model)
     d->ops = copy_of(model->ops, h->op_count * sizeof *d->ops);
     bool ok = d->tensors && d->ops;
     for (uint32_t o = 0; ok && o < h->op_count; o++)
-        ok = !mona_ops[d->ops[o].kind]->run->array || keep_op(d, model->data, &d->ops[o]);
+        ok = !records[d->ops[o].kind].size || keep_op(d, model->data, &d->ops[o]);
     for (uint32_t t = 0; ok && d->size && t < planes; t++)
         if (d->tensors[t].array && d->tensors[t].shape.rank)
             ok = keep_table(d, model->data, &d->tensors[t].shape.dims,

@@ -98,11 +98,17 @@ static bool is_before(const graph *g, uint32_t a, uint32_t b)
     return p == UINT32_MAX || (q != UINT32_MAX && p < q);
 }
 
-/* Finds the values of which an array is made, or which are made of an array: that requires FP16. */
+/* Finds the values of which an array is made, or which are made of an array: that requires FP16.
+ * So do kernels, unless the model itself has 8 bits there. */
 static void find_arrays(graph *g)
 {
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
+        const bool typed = kind_of(node)->format == FORMAT_TYPED;
+        for (uint32_t k = 0; typed && k <= node->input_count; k++) {
+            const uint32_t x = k < node->input_count ? node->inputs[k] : node->output;
+            g->values[g->values[x].root].meets_array |= !graph_is_prequantised(g, x);
+        }
         const uint32_t map = g->values[node->output].is_array ? node->inputs[0] : node->output;
         if (kind_of(node)->format == FORMAT_CONVERTED)
             g->values[g->values[map].root].meets_array = true;
@@ -197,7 +203,7 @@ const char *quantize_why_half(const graph *g, const compiler_options *o, uint32_
     if (g->values[root].half)
         return "was chosen to be";
     if (g->values[root].meets_array)
-        return "reads what is an array, too";
+        return "reads what is an array or a kernel's, too";
     if (is_loaded(g, root))
         return why_loaded_half(g, o, root);
     if (output_of(g, root) != UINT32_MAX &&

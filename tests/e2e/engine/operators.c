@@ -335,7 +335,7 @@ static void array_normalise(void)
 }
 
 /* Kernels are an application's, which the command has none of: user_kernels.sh. */
-static void array_kernel(void) {}
+static void own_kernel(void) {}
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
@@ -367,7 +367,8 @@ static const struct {
     [MONA_OP_ARRAY_SORT] = {NULL, array_sort},
     [MONA_OP_ARRAY_NORMALISE] = {NULL, array_normalise},
     [MONA_OP_PAD] = {pad, NULL},
-    [MONA_OP_ARRAY_KERNEL] = {NULL, array_kernel},
+    [MONA_OP_ARRAY_KERNEL] = {NULL, own_kernel},
+    [MONA_OP_KERNEL] = {NULL, own_kernel},
 };
 
 /* Returns false when there is no such variant. */

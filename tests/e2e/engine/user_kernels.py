@@ -5,6 +5,8 @@
     user_kernels.py random FOLDER N    N kernels of random expressions
     user_kernels.py targets FOLDER N   examples and N random ones for other CPUs, emulated
     user_kernels.py network FOLDER     one before a convolution
+    user_kernels.py joined FOLDER N    between convolutions and alone, on maps of N channels
+    user_kernels.py between FILE PY NAME   writes a network with one between convolutions
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
     user_kernels.py function FOLDER    a kernel in place of a function of the model
     user_kernels.py evidence FOLDER    writes a network with one and its inputs: conv.onnx, x.npy, double.py
@@ -17,10 +19,12 @@
 
 Prints a line for each that differs, and a count."""
 import importlib.util
+import itertools
 import os
 import platform
 import random
 import shutil
+import struct
 import subprocess
 import sys
 
@@ -40,8 +44,11 @@ def field(number, value):
     return varint(number << 3 | 2) + varint(len(data)) + data
 
 
-def info(name, array):
-    shape = b''.join(field(1, field(1, d)) for d in array.shape)
+def info(name, array, open_sizes=False):
+    dims = [field(1, d) for d in array.shape]
+    if open_sizes:
+        dims[-2:] = [field(2, f'{name}_rows'), field(2, f'{name}_columns')]
+    shape = b''.join(field(1, d) for d in dims)
     return field(1, name) + field(2, field(1, field(1, TYPES[str(array.dtype)]) + field(2, shape)))
 
 
@@ -50,11 +57,11 @@ def node(op_type, inputs, outputs, domain='', attributes=b''):
                  field(4, op_type) + attributes + (field(7, domain) if domain else b''))
 
 
-def model(nodes, inputs, outputs, constants):
+def model(nodes, inputs, outputs, constants, open_sizes=False):
     tensors = b''.join(field(5, b''.join(field(1, d) for d in a.shape) + field(2, TYPES[str(a.dtype)]) + field(8, name) +
                              field(9, a.tobytes())) for name, a in constants.items())
-    graph = nodes + field(2, 'net') + tensors + b''.join(field(11, info(*i)) for i in inputs.items()) + \
-        b''.join(field(12, info(*o)) for o in outputs.items())
+    graph = nodes + field(2, 'net') + tensors + b''.join(field(11, info(*i, open_sizes)) for i in inputs.items()) + \
+        b''.join(field(12, info(*o, open_sizes)) for o in outputs.items())
     return field(1, 8) + field(7, graph) + field(8, field(2, 17)) + field(8, field(1, 'com.example') + field(2, 1))
 
 
@@ -513,6 +520,151 @@ def errors(folder):
     print(len(MISTAKES))
 
 
+JOINED = '''from mona.kernel import *
+
+
+@kernel('com.example::Blur')
+def blur(x: rows(f32, planes=PLANES), weight: table(f32, 3), *, y: rows(f32, planes=PLANES), z: rows(f16)):
+    sums = 0.0
+    for p in range(PLANES):
+        around = x[p, 0, 0] * weight[0]
+        for dy in range(-2, 3):
+            for dx in range(-3, 4):
+                around += x[p, dy, dx] * weight[2 if abs(dy) > 1 else 1]
+        y[p, 0, 0] = around
+        sums += around
+    z[0, 0] = sums * f32(row + column * 2)
+
+
+@kernel('com.example::Down')
+def down(x: rows(f16, planes=3, cell=(2, 2)), *, y: rows(f32, planes=2)):
+    y[0, 0, 0] = x[0, 0, 0] + x[1, 0, 1] - x[2, 1, 0]
+    y[1, 0, 0] = x[0, -1, -1] + x[1, 3, 2] * 2.0
+
+
+@kernel('com.example::Up')
+def up(x: rows(f32), mask: rows(f32, cell=(2, 2)), *, y: rows(f32, planes=3, cell=(3, 3))):
+    for p in range(3):
+        for dy in range(3):
+            for dx in range(3):
+                y[p, dy, dx] = x[0, 0] * f32(p + 1) + x[-1, 1] * f32(dy * 3 + dx) + mask[dy // 2, dx // 2]
+
+
+@kernel('com.example::Bytes')
+def bytes_(x: rows(u8, planes=2), *, y: rows(u8, planes=5, cell=(2, 2)), z: rows(s8)):
+    for p in range(5):
+        for dy in range(2):
+            for dx in range(2):
+                y[p, dy, dx] = x[p % 2, dy - 1, dx] * (p + 1) - 7
+    z[0, 0] = x[0, 0, 0] - x[1, 0, 3]
+'''
+
+
+def half(a):
+    """As maps have it: floats of 16 bits, the largest for what is larger."""
+    with np.errstate(over='ignore'):
+        return np.nan_to_num(np.clip(a, -65504, 65504), nan=0).astype(np.float16)
+
+
+def through(made, name, planes, floats=True):
+    """Nodes that pass a value on by a convolution, as NAME_, and its weights; not floats: converted first."""
+    to_float = field(5, field(1, 'to') + field(3, 1) + field(20, 2))
+    weights = {name + '_w': np.eye(planes, dtype=np.float32).reshape(planes, planes, 1, 1)}
+    nodes = b'' if floats else node('Cast', [name], [name + '_f'], '', to_float)
+    made.update(weights)
+    return nodes + node('Conv', [name if floats else name + '_f', name + '_w'], [name + '_'])
+
+
+def on_maps(path):
+    """Whether the model has kernels, and no operators on arrays (engine/model_format.h)."""
+    with open(path, 'rb') as file:
+        data = file.read()
+    count, = struct.unpack_from('<I', data, 36)
+    offset, = struct.unpack_from('<Q', data, 48)
+    kinds = {struct.unpack_from('<I', data, offset + 192 * i)[0] for i in range(count)}
+    return 24 in kinds and not kinds & {9, 10, 23}
+
+
+def joined_net(kernel, arrays, results, alone, open_sizes):
+    """The kernel between convolutions; alone: between inputs and outputs."""
+    constants, nodes, ins, calls, outs = {}, b'', {}, [], {}
+    cast = lambda x, to, type_: node('Cast', [x], [to], '', field(5, field(1, 'to') + field(3, type_) + field(20, 2)))
+    for (name, o), a in zip(kernel.inputs.items(), arrays):
+        calls.append(name)
+        between = o.planes and o.type in ('f16', 'f32') and not alone
+        if o.planes:
+            ins[name] = a.astype(np.float32 if between else a.dtype).reshape((1, o.planes, *a.shape[-2:]))
+        else:
+            constants[name] = a
+        if between:
+            nodes += through(constants, name, o.planes)
+            calls[-1] += '_'
+            if o.type == 'f16':
+                nodes += cast(calls[-1], name + '_h', 10)
+                calls[-1] = name + '_h'
+    nodes += node(kernel.name.split('::')[1], calls, kernel.outputs, 'com.example')
+    for (name, o), a in zip(kernel.outputs.items(), results):
+        made = a.reshape((1, o.planes, *a.shape[-2:]))
+        outs[name if alone else name + '_'] = made if alone else made.astype(np.float32)
+        if not alone:
+            nodes += through(constants, name, o.planes, o.type == 'f32')
+    return model(nodes, ins, outs, constants, open_sizes), list(ins.values())
+
+
+def joined(folder, planes):
+    """Kernels in groups of operators on maps: between convolutions, alone, at edges, of all block sizes, by cells and tables."""
+    import mona
+    path, onnx, compiled, kernels = (os.path.join(folder, name) for name in ('joined.py', 'joined.onnx', 'joined.mona', 'joined'))
+    os.makedirs(kernels, exist_ok=True)
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write(JOINED.replace('PLANES', str(planes)))
+    generator, count = np.random.default_rng(7), 0
+    for kernel in load(path):
+        built = kernel.build(folder)
+        kernel.build = lambda _, built=built: built
+        with open(os.path.join(kernels, 'joined.kernel'), 'w', encoding='utf-8') as file:
+            file.write(kernel.interface())
+        for (rows, columns), alone, open_sizes in itertools.product(((1, 1), (2, 3), (7, 130), (40, 300)), (False, True), (False, True)):
+            arrays = [generator.integers(-9, 10, o.elements or (o.planes, rows * o.cell[0], columns * o.cell[1])).astype(o.dtype)
+                      for o in kernel.inputs.values()]
+            wanted = kernel(*arrays)
+            wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+            if open_sizes and alone and any(o.type in ('u8', 's8') for o in kernel.outputs.values()):
+                continue
+            made, given = joined_net(kernel, arrays, wanted, alone, open_sizes)
+            with open(onnx, 'wb') as file:
+                file.write(made)
+            mona.compile(onnx, compiled, kernels=kernels)
+            if on_maps(compiled) == (alone and not open_sizes):
+                print(f'{kernel.name}, alone {alone}, open {open_sizes}: on ' + ('maps' if on_maps(compiled) else 'arrays'))
+            for threads, cpu in ((1, 'c'), (3, None)):
+                net = mona.Model(compiled, size=[a.shape[-2:] for a in given] if open_sizes else None, kernels=[kernel], threads=threads, cpu=cpu)
+                found = net(*given)
+                for f, w in zip(found if isinstance(found, list) else [found], wanted):
+                    w = w if alone and not open_sizes else half(w)
+                    if not np.array_equal(np.asarray(f).astype(np.float32).ravel(), w.astype(np.float32).ravel()):
+                        print(f'{kernel.name} at {rows} x {columns}, alone {alone}, open {open_sizes}, {threads} threads', f.dtype, f.shape, w.shape)
+            count += 1
+    print(count)
+
+
+def between(file, path, name):
+    """A kernel of one plane between convolutions; its tables are inputs."""
+    kernel, = (k for k in load(path) if k.name.endswith('::' + name))
+    weights, ins, calls, nodes = {}, {}, [], b''
+    for i, o in kernel.inputs.items():
+        ins[i] = np.zeros((1, 1, 6, 8) if o.planes else (o.elements,), np.float32 if o.planes else o.dtype)
+        calls.append(i + '_cast' if o.planes else i)
+        if o.planes:
+            nodes += through(weights, i, 1) + node('Cast', [i + '_'], [calls[-1]], '', field(5, field(1, 'to') + field(3, TYPES[str(o.dtype)]) +
+                                                                                             field(20, 2)))
+    output, = kernel.outputs.values()
+    nodes += node(name, calls, ['y'], 'com.example') + through(weights, 'y', 1, False)
+    made = np.zeros((1, 1, 6 * output.cell[0], 8 * output.cell[1]), np.float32)
+    with open(file, 'wb') as onnx:
+        onnx.write(model(nodes, ins, {'y_': made}, weights))
+
+
 def main():
     what, folder, *rest = sys.argv[1:]
     if what == 'onnx':
@@ -522,7 +674,7 @@ def main():
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
     {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
-     'zeros': zeros, 'names': one_of_a_name,
+     'zeros': zeros, 'names': one_of_a_name, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

@@ -13,6 +13,9 @@ randoms=2
 full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
 same "a kernel before a convolution" "$(helper network "$tmp")" same
+for planes in 3 20; do
+    same "kernels among operators on maps, with $planes channels" "$(helper joined "$tmp" $planes)" 60
+done
 same "a kernel in place of a function" "$(helper function "$tmp")" same
 same "zeros keep their sign" "$(helper zeros "$tmp")" same
 same "two kernels of one name are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two"
@@ -119,6 +122,41 @@ cp "$tmp/built/Double.so" "$tmp/kernels/Twice.so"
 fails "the code of another kernel" "expected a library with mona_kernel_com_example__Twice" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/kernels"
 rm "$tmp/kernels/Twice.so"
 succeeds "a plan in the model" "$mona" compile "$tmp/net.onnx" -o "$tmp/plan.mona" --kernels "$tmp/kernels" --target host
+
+# ---- whether it is an operator on maps
+cat > "$tmp/apart.py" << 'PYTHON'
+from mona.kernel import *
+
+
+@kernel('com.example::Wide')
+def wide(x: rows(u16), *, y: rows(u8)):
+    y[0, 0] = x[0, 0] >> 8
+
+
+@kernel('com.example::Flat')
+def flat(x: rows(f32), *, y: rows(f32, cell=(1, 2))):
+    y[0, 0] = x[0, 0]
+    y[0, 1] = x[0, 1]
+
+
+@kernel('com.example::Gain')
+def gain(x: rows(f32), t: table(f32, 1), *, y: rows(f32)):
+    y[0, 0] = x[0, 0] * t[0]
+PYTHON
+PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/apart.py" -o "$tmp/apart" > "$tmp/log" 2>&1
+# $1: what reads and is read by convolutions; $2...: options
+why() {
+    name=$1
+    shift
+    helper between "$tmp/between.onnx" "$tmp/apart.py" "$name" > "$tmp/log" 2>&1 &&
+        "$mona" compile "$tmp/between.onnx" -o "$tmp/between.mona" --kernels "$tmp/apart" --report "$tmp/report.json" "$@" > "$tmp/log" 2>&1 &&
+        python3 -c 'import json, sys
+print(*{a["why"] for a in json.load(open(sys.argv[1]))["arrays"] if a["operator"] == sys.argv[2] and a["kind"] == "kernel"})' \
+            "$tmp/report.json" "$name"
+}
+same "of u16 it is none, which the report tells" "$(why Wide)" "reads u16, which no map has"
+same "nor of cells that are no squares" "$(why Flat)" "makes cells of 1 x 2 samples; those of maps are squares"
+same "nor with a table that is an input" "$(why Gain)" "reads a table that is computed or an input"
 
 # ---- in place of operators
 helper pattern "$tmp"

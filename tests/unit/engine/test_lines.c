@@ -14,6 +14,7 @@
 #include "models/embedded.h"
 #include "tests/cases.h"
 #include "tests/unit/fixture.h"
+#include "tests/unit/mix_model.h"
 
 /* A session, and whole frames of it. */
 typedef struct rig {
@@ -318,6 +319,23 @@ static void lines_of_padded_windows_give_the_bytes_of_frames(void **state)
     assert_true(several > 300);
 }
 
+/* A kernel of an application's, with rows above and below, and cells of 2 x 2 samples. */
+static void lines_of_kernels_give_the_bytes_of_frames(void **state)
+{
+    (void)state;
+    uint32_t seed = 13;
+    for (uint32_t strip = 1; strip <= 8; strip++) {
+        size_t size;
+        mona_model model;
+        model_builder *b = mix_model(NULL);
+        b->tensors[1].height = 48, b->tensors[1].width = 74;
+        uint8_t *bytes = builder_finish(b, &size);
+        assert_int_equal(mix_open(&model, bytes, size), MONA_OK);
+        assert_int_equal(compare("kernel", model, (mona_size){37, 24}, strip, &seed), 24);
+        free(bytes);
+    }
+}
+
 /* Up to 3 rows of samples that repeat above and below windows as high as both, in images of hardly
  * more rows. */
 static void lines_of_repeated_rows_give_the_bytes_of_frames(void **state)
@@ -508,6 +526,7 @@ int main(void)
         cmocka_unit_test(lines_of_blocks_give_the_bytes_of_frames),
         cmocka_unit_test(lines_of_padded_windows_give_the_bytes_of_frames),
         cmocka_unit_test(lines_of_repeated_rows_give_the_bytes_of_frames),
+        cmocka_unit_test(lines_of_kernels_give_the_bytes_of_frames),
         cmocka_unit_test(calls_out_of_order_are_told),
         cmocka_unit_test(other_plans_are_refused),
         cmocka_unit_test(slices_give_the_bytes_of_frames),

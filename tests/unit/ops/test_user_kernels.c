@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 
+#include "engine/cpu/c/f16.h"
 #include "tests/unit/array_fixture.h"
+#include "tests/unit/mix_model.h"
 
 enum { MOST_ROWS = 9, MOST_COLUMNS = 40 };
 
@@ -199,6 +201,182 @@ static void wrong_lines_are_refused(void **state)
     assert_int_equal(mona_kernel_lines_pull(l, NULL, &ready), MONA_ERR_ARGUMENT);
 }
 
+/* ---- on maps ---- */
+
+enum { MAP_ROWS = 33, MAP_COLUMNS = 300 };
+
+static uint8_t map_a[3 * MAP_ROWS * MAP_COLUMNS], map_b[2 * 4 * MAP_ROWS * MAP_COLUMNS];
+
+/* What test::Mix adds up for a cell, from whole frames. */
+static uint32_t mixed(int rows, int columns, int y, int x)
+{
+    uint32_t sum = (uint32_t)((y * columns + x) * rows), count = 0;
+    for (int p = 0; p < 3; p++)
+        for (int dy = -1; dy <= 1; dy++)
+            for (int dx = -2; dx <= 2; dx++)
+                sum = user_sum_add(sum, &count,
+                                   map_a[(p * rows + clipped(y + dy, rows - 1)) * columns +
+                                         clipped(x + dx, columns - 1)]);
+    for (int p = 0; p < 2; p++)
+        for (int dy = -2; dy < 4; dy++)
+            for (int dx = -2; dx < 4; dx++) {
+                const int row = 2 * clipped(y + (dy + 2) / 2 - 1, rows - 1) + (dy + 2) % 2;
+                const int column = 2 * clipped(x + (dx + 2) / 2 - 1, columns - 1) + (dx + 2) % 2;
+                sum = user_sum_add(sum, &count, map_b[(p * 2 * rows + row) * 2 * columns + column]);
+            }
+    for (int k = 0; k < USER_TABLE; k++)
+        sum = user_sum_add(sum, &count, (uint32_t)mix_table[k]);
+    return sum;
+}
+
+static void run_mix(const mona_config *config, uint8_t *y, uint16_t *z)
+{
+    size_t size;
+    mona_model model;
+    mona_plan *plan;
+    mona_session *session;
+    const ptrdiff_t h = config->sizes[0].height, w = config->sizes[0].width;
+    const mona_buffer in[] = {{map_a, w, w * h}, {map_b, 2 * w, 4 * w * h}};
+    const mona_buffer out[] = {{y, 2 * w, 4 * w * h}, {z, 2 * w, 2 * w * h}};
+    uint8_t *bytes = builder_finish(mix_model(NULL), &size);
+    assert_int_equal(mix_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, (mona_plan_bytes(&model) + 63) / 64 * 64);
+    assert_int_equal(mona_plan_make(&plan, memory, &model, config), MONA_OK);
+    void *arena = aligned_alloc(64, (mona_plan_arena_bytes(plan) + 63) / 64 * 64);
+    assert_int_equal(mona_session_open(&session, plan, arena, mona_plan_arena_bytes(plan)),
+                     MONA_OK);
+    assert_int_equal(mona_session_run(session, in, out), MONA_OK);
+    mona_session_close(session);
+    free(arena);
+    free(memory);
+    free(bytes);
+}
+
+static void check_mix(uint32_t rows, uint32_t columns, uint32_t threads, uint32_t strip,
+                      uint32_t tile)
+{
+    static uint8_t y[2 * 4 * MAP_ROWS * MAP_COLUMNS];
+    static uint16_t z[5 * MAP_ROWS * MAP_COLUMNS];
+    const mona_config config = {.threads = threads,
+                                .strip_rows = strip,
+                                .tile_columns = tile,
+                                .sizes = {{columns, rows}, {2 * columns, 2 * rows}}};
+    run_mix(&config, y, z);
+    for (uint32_t r = 0; r < rows; r++)
+        for (uint32_t c = 0; c < columns; c++) {
+            const uint32_t sum = mixed((int)rows, (int)columns, (int)r, (int)c);
+            for (uint32_t k = 0; k < 8; k++)
+                assert_int_equal(
+                    y[((k / 4 * rows + r) * 2 + k / 2 % 2) * 2 * columns + 2 * c + k % 2],
+                    user_mix_byte(sum, k));
+            for (uint32_t k = 0; k < 5; k++)
+                assert_int_equal(z[(k * rows + r) * columns + c],
+                                 ac_f16_from_f32(user_mix_float(sum, k)));
+        }
+}
+
+static void maps_run_row_by_row(void **state)
+{
+    (void)state;
+    uint32_t seed = 3;
+    for (size_t i = 0; i < sizeof map_a; i++)
+        map_a[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+    for (size_t i = 0; i < sizeof map_b; i++)
+        map_b[i] = (uint8_t)((seed = seed * 1664525 + 1013904223) >> 24);
+    for (uint32_t columns = 1; columns <= 6; columns++)
+        for (uint32_t rows = 1; rows <= 6; rows++)
+            check_mix(rows, columns, 1 + columns % 3, 1 + rows % 3, 0);
+    for (uint32_t strip = 1; strip <= 9; strip += 2)
+        check_mix(MAP_ROWS, MAP_COLUMNS, 1 + strip % 4, strip, strip % 4 == 1 ? 40 : 0);
+}
+
+/* The status of the model in which one number is another. */
+static mona_status with_map(void (*change)(model_builder *b, mona_file_op *op))
+{
+    mona_file_op *op;
+    model_builder *b = mix_model(&op);
+    mona_model model;
+    size_t size;
+    change(b, op);
+    uint8_t *bytes = builder_finish(b, &size);
+    const mona_status status = mix_open(&model, bytes, size);
+    free(bytes);
+    return status;
+}
+
+static mona_array_kernel *record_of(model_builder *b, const mona_file_op *op)
+{
+    return (mona_array_kernel *)(void *)(b->data + op->array.record);
+}
+
+#define CHANGE(name, change)                                                                       \
+    static void change_##name(model_builder *b, mona_file_op *op)                                  \
+    {                                                                                              \
+        (void)b;                                                                                   \
+        change;                                                                                    \
+    }
+CHANGE(nothing, (void)op)
+CHANGE(cell, op->kernel.cell[1][0] = 1)
+CHANGE(no_cell, op->kernel.cell[0][1] = 0)
+CHANGE(table_cell, op->kernel.cell[2][0] = 1)
+CHANGE(table_elements, op->array.elements[2]--)
+CHANGE(table_type, op->array.type[2] = MONA_U32)
+CHANGE(table_offset, op->array.offset[2] = 1 << 19)
+CHANGE(table_map, op->inputs[2] = op->inputs[1])
+CHANGE(map_constant, op->inputs[0] = MONA_NONE)
+CHANGE(maps, op->inputs[0] = op->inputs[1])
+CHANGE(count, op->input_count = 2)
+CHANGE(output, record_of(b, op)->output = 2)
+CHANGE(other_output, record_of(b, op)->output = 0)
+CHANGE(rows, record_of(b, op)->rows = 1)
+CHANGE(columns, record_of(b, op)->columns = 1)
+CHANGE(name, record_of(b, op)->name_bytes = 0)
+CHANGE(channels, b->tensors[op->output].channels = 4)
+CHANGE(type, b->tensors[op->output].type = MONA_U8)
+CHANGE(record, op->array.record = MONA_NONE)
+
+static void wrong_maps_are_refused(void **state)
+{
+    (void)state;
+    static void (*const changes[])(model_builder * b, mona_file_op * op) = {
+        change_cell,         change_no_cell,      change_table_cell, change_table_elements,
+        change_table_type,   change_table_map,    change_maps,       change_count,
+        change_table_offset, change_output,       change_rows,       change_columns,
+        change_name,         change_channels,     change_type,       change_record,
+        change_other_output, change_map_constant,
+    };
+    assert_int_equal(with_map(change_nothing), MONA_OK);
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++)
+        assert_int_equal(with_map(changes[i]), MONA_ERR_MODEL);
+}
+
+/* Sizes that are no cells, or no common grid. */
+static void wrong_grids_are_refused(void **state)
+{
+    (void)state;
+    static const mona_size sizes[][2] = {{{8, 6}, {16, 13}},
+                                         {{8, 6}, {15, 12}},
+                                         {{8, 6}, {16, 10}},
+                                         {{8, 6}, {18, 12}},
+                                         {{8, 1}, {16, 1}}};
+    size_t size;
+    mona_model model;
+    mona_plan *plan;
+    uint8_t *bytes = builder_finish(mix_model(NULL), &size);
+    assert_int_equal(mix_open(&model, bytes, size), MONA_OK);
+    assert_int_equal(mona_model_open(&model, bytes, size), MONA_ERR_KERNEL);
+    assert_int_equal(mix_open(&model, bytes, size), MONA_OK);
+    void *memory = aligned_alloc(64, (mona_plan_bytes(&model) + 63) / 64 * 64);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        const mona_config config = {.threads = 1, .sizes = {sizes[i][0], sizes[i][1]}};
+        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_ERR_SHAPE);
+    }
+    free(memory);
+    free(bytes);
+}
+
+/* ---- models that are refused ---- */
+
 static mona_status opened(const array_case *c)
 {
     return array_open(c);
@@ -321,6 +499,8 @@ int main(void)
         cmocka_unit_test(rows_see_their_windows),    cmocka_unit_test(lines_are_those_of_frames),
         cmocka_unit_test(wrong_lines_are_refused),   cmocka_unit_test(wrong_models_are_refused),
         cmocka_unit_test(missing_kernels_are_named), cmocka_unit_test(wrong_tables_are_refused),
+        cmocka_unit_test(maps_run_row_by_row),       cmocka_unit_test(wrong_maps_are_refused),
+        cmocka_unit_test(wrong_grids_are_refused),
     };
     return cmocka_run_group_tests_name("user_kernels", tests, NULL, NULL);
 }
