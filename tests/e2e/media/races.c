@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* A film through FFmpeg without mona, for races.sh: races FILM THREADS FILTER ENCODER, of which the last two may be empty.
- * What the sanitiser of threads says of it is none of mona's. */
+/* A film through FFmpeg without mona, for races.sh: races FILM THREADS FILTER ENCODER, of which the
+ * last two may be empty. What the sanitiser of threads says of it is none of mona's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
