@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ATTENTION as an AI Core program, in FP16 with heads of whole channel blocks. The vector unit
- * computes it in fp32, as the host does; the cube would round sums otherwise.
+/* ATTENTION as an AI Core program, for heads of whole slices of 16 channels, and channel blocks whose
+ * pixels are 32 bytes. The vector unit computes it in fp32, as the host does; the cube would round
+ * sums otherwise.
  *
  * Rows of 64 numbers belong to 64 queries. A row times a number is one repeat, whose second operand
  * is one block of 8 equal numbers again and again: so keys and values are spread, each number to
@@ -35,10 +36,11 @@ typedef struct program {
     const mona_bound_op *bound;
     const mona_row_call *call;
     ac_core *core;
-    mona_function exponential, reciprocal;
-    uint32_t keys, size, value_size; /* channels of a head */
-    uint32_t half;                   /* of `stored` that is filled next */
-    ac_address exponential_uniforms, reciprocal_uniforms, stored[2], ready[2], turned, spread, wide;
+    mona_function exponential, quotient; /* of value_scale and a sum */
+    uint32_t keys, size, value_size;     /* channels of a head */
+    uint32_t half;                       /* of `stored` that is filled next */
+    ac_address exponential_uniforms, quotient_uniforms, stored[2], ready[2], halves, turned, spread;
+    ac_address wide;
     /* In rows: [keys, or value_size][QUERIES] and so on. */
     ac_address products, query, scores, results, sums, most, factor, work;
 } program;
@@ -53,7 +55,7 @@ static program program_of(const mona_bound_op *b)
                  .size = b->input[0].channels / heads,
                  .value_size = b->output.channels / heads};
     mona_function_find_exponential(&p.exponential);
-    mona_function_find_reciprocal(&p.reciprocal);
+    mona_function_find_quotient(&p.quotient, b->op->attention.value_scale);
     return p;
 }
 
@@ -62,11 +64,12 @@ static size_t lay_out(program *p)
     const uint32_t rows = p->value_size > KEYS ? p->value_size : KEYS;
     ac_address at = ac_at(AC_UB, 0);
     p->exponential_uniforms = take(&at, mona_function_uniform_bytes(&p->exponential));
-    p->reciprocal_uniforms = take(&at, mona_function_uniform_bytes(&p->reciprocal));
+    p->quotient_uniforms = take(&at, mona_function_uniform_bytes(&p->quotient));
     for (uint32_t h = 0; h < 2; h++) {
         p->stored[h] = take(&at, QUERIES * AC_BLOCK);
         p->ready[h] = take(&at, QUERIES * AC_BLOCK);
     }
+    p->halves = take(&at, QUERIES * AC_BLOCK * sizeof(uint16_t));
     p->turned = take(&at, SLICE * QUERIES * sizeof(uint16_t));
     p->spread = take(&at, SLICE * SPREAD * rows);
     p->wide = take(&at, (size_t)rows * WIDE);
@@ -78,7 +81,7 @@ static size_t lay_out(program *p)
     p->most = take(&at, ROW);
     p->factor = take(&at, ROW);
     p->work = take(&at, mona_function_work_bytes(&p->exponential, SLICE * QUERIES));
-    take(&at, mona_function_work_bytes(&p->reciprocal, QUERIES));
+    take(&at, mona_function_work_bytes(&p->quotient, QUERIES));
     return (size_t)ac_offset_of(at);
 }
 
@@ -87,33 +90,33 @@ static bool in_slices(uint32_t size)
     return size % SLICE == 0 && size <= MAX_SIZE;
 }
 
-/* The quotient of a power of 2 is its product with the reciprocal. */
-static bool scales_exactly(float scale)
+static bool in_blocks(mona_type type, uint32_t c0)
 {
-    const uint32_t exponent = ac_bits(scale) >> 23;
-    return ac_bits(scale) << 9 == 0 && exponent > 100 && exponent < 150;
+    return c0 % SLICE == 0 && c0 * mona_type_size(type) == AC_BLOCK;
 }
 
 bool mona_attention_has_program(const mona_bound_op *b)
 {
-    bool half = b->output.type == MONA_F16 && b->output_c0 == SLICE;
+    const float by = b->op->attention.value_scale;
+    bool blocks = in_blocks(b->output.type, b->output_c0);
     for (uint32_t i = 0; i < 3; i++)
-        half = half && b->input[i].type == MONA_F16 && b->input_c0[i] == SLICE;
+        blocks = blocks && in_blocks(b->input[i].type, b->input_c0[i]);
     program p = program_of(b);
-    return half && in_slices(p.size) && in_slices(p.value_size) &&
-           scales_exactly(b->op->attention.value_scale) && lay_out(&p) <= ub_room(b->target);
+    return blocks && in_slices(p.size) && in_slices(p.value_size) &&
+           p.value_size % b->output_c0 == 0 && by > 0x1p-40f && by < 0x1p40f &&
+           lay_out(&p) <= ub_room(b->target);
 }
 
 size_t mona_attention_program_constants(const mona_bound_op *b)
 {
     const program p = program_of(b);
-    return mona_function_uniform_bytes(&p.exponential) + mona_function_uniform_bytes(&p.reciprocal);
+    return mona_function_uniform_bytes(&p.exponential) + mona_function_uniform_bytes(&p.quotient);
 }
 
 void mona_attention_program_bind(const mona_bound_op *b)
 {
     const program p = program_of(b);
-    mona_function_put_uniforms(&p.reciprocal,
+    mona_function_put_uniforms(&p.quotient,
                                mona_function_put_uniforms(&p.exponential, b->constants));
 }
 
@@ -169,11 +172,19 @@ static void add_products(const program *p, ac_address sums, ac_address row, ac_a
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-/* Brings pixels [first, first + count) of a channel block of an input, row by row of the map, the
- * first row of which is `y`. Returns where they are once they are there. */
-static ac_address bring(program *p, uint32_t input, uint32_t block, uint32_t first, uint32_t count)
+static uint32_t slices_of(uint32_t c0)
+{
+    return c0 / SLICE;
+}
+
+/* Brings pixels [first, first + count) of the map of an input, row by row, with the channel block
+ * of a slice. Returns where that slice of the first of `pixels` pixels is in fp16. */
+static ac_address bring(program *p, uint32_t input, uint32_t slice, uint32_t first, uint32_t count,
+                        uint32_t pixels)
 {
     const uint32_t h = p->half, width = p->bound->input[input].width;
+    const uint32_t c0 = p->bound->input_c0[input], block = slice / slices_of(c0);
+    const mona_type type = p->bound->input[input].type;
     const uint64_t before = block * p->call->input[input].block_stride;
     p->half ^= 1;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, h);
@@ -185,7 +196,12 @@ static ac_address bring(program *p, uint32_t input, uint32_t block, uint32_t fir
                      (ac_copy){.bursts = 1, .blocks = (uint16_t)n});
     }
     ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, h);
-    return p->stored[h];
+    if (type == MONA_F16)
+        return p->stored[h];
+    vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->halves, p->stored[h],
+              pixels * c0);
+    barrier(p);
+    return p->halves + slice % slices_of(c0) * AC_BLOCK;
 }
 
 /* What was brought last has been used. */
@@ -194,12 +210,12 @@ static void used(const program *p)
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, p->half ^ 1);
 }
 
-/* Spreads 16 channels of `count` pixels: the first channel of the first pixel to `to`, others
- * `channel` and `pixel` blocks further on. */
-static void spread(const program *p, ac_address to, ac_address from, uint32_t channel,
-                   uint32_t pixel, uint32_t count)
+/* Spreads a slice of `count` pixels, each so many slices: the first channel of the first pixel to
+ * `to`, others `channel` and `pixel` blocks further on. */
+static void spread(const program *p, ac_address to, ac_address from, uint32_t slices,
+                   uint32_t channel, uint32_t pixel, uint32_t count)
 {
-    ac_turned dst = {.repeat = (uint8_t)pixel}, src = {.repeat = 1};
+    ac_turned dst = {.repeat = (uint8_t)pixel}, src = {.repeat = (uint8_t)slices};
     for (uint32_t k = 0; k < SLICE; k++) {
         dst.at[k] = to + (uint64_t)k * channel * SPREAD;
         src.at[k] = from;
@@ -212,8 +228,8 @@ static void load_query(program *p, uint32_t head, uint32_t x, uint32_t count)
 {
     const uint32_t slices = p->size / SLICE;
     for (uint32_t i = 0; i < slices; i++) {
-        mona_pixels_turn(p->core, p->turned, bring(p, 0, head * slices + i, x, count), SLICE,
-                         QUERIES, false);
+        const ac_address from = bring(p, 0, head * slices + i, x, count, QUERIES);
+        mona_pixels_turn(p->core, p->turned, from, p->bound->input_c0[0], QUERIES, false);
         used(p);
         vconv_all(p->core, AC_F16_F32, p->query + (uint64_t)i * SLICE * ROW, p->turned,
                   SLICE * QUERIES);
@@ -230,7 +246,8 @@ static void find_scores(program *p, uint32_t head)
     for (uint32_t j = 0; j < p->keys; j += KEYS) {
         const uint32_t count = min_u32(p->keys - j, KEYS);
         for (uint32_t i = 0; i < slices; i++) {
-            spread(p, p->spread, bring(p, 1, head * slices + i, j, count), KEYS, 1, count);
+            const ac_address from = bring(p, 1, head * slices + i, j, count, count);
+            spread(p, p->spread, from, slices_of(p->bound->input_c0[1]), KEYS, 1, count);
             used(p);
             for (uint32_t c = 0; c < SLICE; c++)
                 add_products(p, p->scores + (uint64_t)j * ROW,
@@ -260,9 +277,9 @@ static void weigh(const program *p)
     for (uint32_t n = SLICE / 2; n; n /= 2)
         with_rows(p, AC_VADD_F32, p->sums, p->sums, p->sums + (uint64_t)n * ROW, n);
     with_rows(p, AC_VMAX_F32, p->work, p->sums, p->sums, 1);
-    scale(p, p->factor,
-          mona_function_run(p->core, &p->reciprocal, p->reciprocal_uniforms, p->work, QUERIES),
-          p->bound->op->attention.value_scale, 1);
+    const ac_address factor =
+        mona_function_run(p->core, &p->quotient, p->quotient_uniforms, p->work, QUERIES);
+    with_rows(p, AC_VMAX_F32, p->factor, factor, factor, 1);
 }
 
 static void add_values(program *p, uint32_t head)
@@ -272,7 +289,8 @@ static void add_values(program *p, uint32_t head)
     for (uint32_t j = 0; j < p->keys; j += VALUES) {
         const uint32_t count = min_u32(p->keys - j, VALUES);
         for (uint32_t i = 0; i < slices; i++) {
-            spread(p, p->spread + i * SLICE * SPREAD, bring(p, 2, head * slices + i, j, count), 1,
+            const ac_address from = bring(p, 2, head * slices + i, j, count, count);
+            spread(p, p->spread + i * SLICE * SPREAD, from, slices_of(p->bound->input_c0[2]), 1,
                    p->value_size, count);
             used(p);
         }
@@ -283,20 +301,34 @@ static void add_values(program *p, uint32_t head)
     with_row(p, AC_VMUL_F32, p->results, p->results, p->factor, p->value_size);
 }
 
+/* Makes a channel block of the head's results. */
+static void narrow(const program *p, uint32_t block, ac_address to)
+{
+    const mona_type type = p->bound->output.type;
+    const uint32_t c0 = p->bound->output_c0, slices = slices_of(c0);
+    for (uint32_t i = 0; i < slices; i++) {
+        vconv_all(p->core, AC_F32_F16, p->turned,
+                  p->results + (uint64_t)(block * slices + i) * SLICE * ROW, SLICE * QUERIES);
+        barrier(p);
+        mona_pixels_turn(p->core, p->turned, (type == MONA_F16 ? to : p->halves) + i * AC_BLOCK, c0,
+                         QUERIES, true);
+    }
+    if (type != MONA_F16)
+        vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, to, p->halves, QUERIES * c0);
+}
+
 static void store(const program *p, uint32_t head, uint32_t x, uint32_t count)
 {
     const mona_row_at out = mona_output_at(p->call);
-    const uint32_t slices = p->value_size / SLICE;
-    for (uint32_t i = 0; i < slices; i++) {
+    const uint32_t blocks = p->value_size / p->bound->output_c0;
+    for (uint32_t i = 0; i < blocks; i++) {
+        const ac_address ready = p->ready[i % 2];
         ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, i % 2);
-        vconv_all(p->core, AC_F32_F16, p->turned, p->results + (uint64_t)i * SLICE * ROW,
-                  SLICE * QUERIES);
-        barrier(p);
-        mona_pixels_turn(p->core, p->turned, p->ready[i % 2], SLICE, QUERIES, true);
+        narrow(p, i, ready);
         ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE3, i % 2);
         ac_emit_copy_out(p->core,
-                         out.at + (head * slices + i) * out.block_stride + (uint64_t)x * AC_BLOCK,
-                         p->ready[i % 2], (ac_copy){.bursts = 1, .blocks = (uint16_t)count});
+                         out.at + (head * blocks + i) * out.block_stride + (uint64_t)x * AC_BLOCK,
+                         ready, (ac_copy){.bursts = 1, .blocks = (uint16_t)count});
         ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, i % 2);
         barrier(p);
     }

@@ -192,26 +192,36 @@ static vf upper_half(vf x)
     return vf_sub(t, vf_sub(t, x));
 }
 
-/* The quotient q is one of the two or three numbers next to 1 / x. What is left of 1 after q x,
- * which halves give exactly, tells whether the next number is nearer: it is more than half of a
- * unit of q times x. `unit` is 2^23 units. A test compares all mantissas. */
-void mona_function_find_reciprocal(mona_function *found)
+/* The next number instead of q where that is nearer to a / x. Halves give exactly what is left of a
+ * after q x. A number above or below is nearer if that is more than half of its distance from q, of
+ * which `unit` is 2^23, times x. */
+static vf nearer(vf q, vf a, vf x)
 {
-    *found = (mona_function){0};
-    const vf x = {.in = found}, one = vf_set1(1), zero = vf_set1(0);
-    const vf q = vf_div(one, x), p = vf_mul(q, x);
+    const vf zero = vf_set1(0), one = vf_set1(1);
+    const vf p = vf_mul(q, x);
     const vf qh = upper_half(q), ql = vf_sub(q, qh), xh = upper_half(x), xl = vf_sub(x, xh);
     vf rest = vf_sub(vf_mul(qh, xh), p);
     rest = vf_add(vf_add(rest, vf_mul(qh, xl)), vf_mul(ql, xh));
     rest = vf_add(rest, vf_mul(ql, xl));
-    const vf left = vf_sub(vf_sub(one, p), rest);
-    const vf unit = with_bits(AC_VAND, q, 0x7f800000);
-    const vf half = vf_mul(vf_mul(unit, x), vf_set1(0x1p-24f));
-    const vf up = vf_max(vf_sub(left, half), zero),
-             down = vf_max(vf_sub(vf_sub(zero, left), half), zero);
-    const vf more = vf_sub(vf_min(vf_mul(up, vf_set1(0x1p100f)), one),
-                           vf_min(vf_mul(down, vf_set1(0x1p100f)), one));
-    vf_add(q, vf_mul(more, vf_mul(unit, vf_set1(0x1p-23f))));
+    const vf left = vf_sub(vf_sub(a, p), rest);
+    for (uint32_t below = 0; below < 2; below++) {
+        const vf unit =
+            with_bits(AC_VAND, below ? with_bits(AC_VADD_S32, q, UINT32_MAX) : q, 0x7f800000);
+        const vf half = vf_mul(vf_mul(unit, x), vf_set1(0x1p-24f));
+        const vf over = vf_max(vf_sub(below ? vf_sub(zero, left) : left, half), zero);
+        const vf more = vf_min(vf_mul(over, vf_set1(0x1p120f)), one);
+        q = vf_add(q, vf_mul(more, vf_mul(unit, vf_set1(below ? -0x1p-23f : 0x1p-23f))));
+    }
+    return q;
+}
+
+/* The first quotient is within 2^-22.9: of the two numbers above it and, as a power of 2 has those
+ * half as far apart below, of the three below. */
+void mona_function_find_quotient(mona_function *found, float a)
+{
+    *found = (mona_function){0};
+    const vf x = {.in = found};
+    nearer(nearer(vf_div(vf_set1(a), x), vf_set1(a), x), vf_set1(a), x);
     place(found);
 }
 

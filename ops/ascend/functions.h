@@ -34,9 +34,10 @@ void mona_function_find(mona_function *found, mona_activation function, float al
 /* Finds those of ac_inverse_root() (engine/cpu/c/normalise.h). */
 void mona_function_find_inverse_root(mona_function *found);
 
-/* exp(x) as functions.h has it, and 1 / x, rounded right, for x in 2^-60..2^60. */
+/* exp(x) as functions.h has it, and a / x, rounded right, for a in 2^-40..2^40 and x in
+ * 2^-20..2^20. */
 void mona_function_find_exponential(mona_function *found);
-void mona_function_find_reciprocal(mona_function *found);
+void mona_function_find_quotient(mona_function *found, float a);
 
 /* Bytes of UB for the uniforms, and for working on `count` numbers. */
 size_t mona_function_uniform_bytes(const mona_function *f);

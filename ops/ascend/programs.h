@@ -52,7 +52,7 @@ bool mona_normalise_has_program(const mona_bound_op *bound);
 size_t mona_normalise_program_constants(const mona_bound_op *bound);
 void mona_normalise_program_bind(const mona_bound_op *bound);
 
-/* ATTENTION in FP16. */
+/* ATTENTION; others than those that have a program have constants that they do not use. */
 void mona_attention_program(const mona_row_call *calls, uint32_t count);
 bool mona_attention_has_program(const mona_bound_op *bound);
 size_t mona_attention_program_constants(const mona_bound_op *bound);

@@ -198,27 +198,57 @@ static void the_vector_unit_finds_the_same_roots(void **state)
         }
 }
 
-/* Of all mantissas, or one in 16; and of those whose reciprocals lie nearest to the middle between
+static void check_quotients(const mona_function *f, float a, const float x[FLOATS])
+{
+    const float *found = on_vector_unit(f, x);
+    for (uint32_t i = 0; i < FLOATS; i++)
+        if (found[i] != a / x[i])
+            fail_msg("%a / %a: %a, not %a", (double)a, (double)x[i], (double)found[i],
+                     (double)(a / x[i]));
+}
+
+/* By all mantissas, or one in 16; and by those whose reciprocals lie nearest to the middle between
  * two numbers. */
 static void reciprocals_are_rounded_right(void **state)
 {
     (void)state;
     float x[FLOATS];
     mona_function f;
-    mona_function_find_reciprocal(&f);
+    mona_function_find_quotient(&f, 1);
     for (uint32_t first = 0; first < 1 << 23; first += FLOATS) {
         bool near = false;
         for (uint32_t i = 0; i < FLOATS; i++) {
-            x[i] = ldexpf((float)((1 << 23) + first + i), (int)(first / FLOATS % 41) - 43);
+            x[i] = ldexpf((float)((1 << 23) + first + i), (int)(first / FLOATS % 31) - 38);
             const double y = ldexp(1 / (double)((1 << 23) + first + i), 47);
             near |= fabs(y - floor(y) - 0.5) < 0x1p-19;
         }
-        if (CASES(16) < 16 && first / FLOATS % 16 && !near)
-            continue;
-        const float *found = on_vector_unit(&f, x);
-        for (uint32_t i = 0; i < FLOATS; i++)
-            if (found[i] != 1 / x[i])
-                fail_msg("of %a: %a, not %a", (double)x[i], (double)found[i], (double)(1 / x[i]));
+        if (CASES(16) == 16 || first / FLOATS % 16 == 0 || near)
+            check_quotients(&f, 1, x);
+    }
+}
+
+/* Of random numbers, by random ones and by those that make powers of 2 and what is next to them. */
+static void quotients_are_rounded_right(void **state)
+{
+    (void)state;
+    float x[FLOATS];
+    uint32_t seed = 1;
+    mona_function f;
+    for (uint32_t round = 0; round < CASES(4000); round++) {
+        seed = seed * 1664525 + 1013904223;
+        const float a = ldexpf(1 + (float)(seed >> 9) / (1 << 23), (int)(seed % 40) - 20);
+        for (uint32_t i = 0; i < FLOATS; i++) {
+            seed = seed * 1664525 + 1013904223;
+            x[i] = ldexpf(1 + (float)(seed >> 9) / (1 << 23), (int)(seed % 31) - 15);
+            if (i % 2) {
+                int exponent;
+                x[i] = ldexpf(frexpf(a, &exponent), (int)(seed % 31) - 15);
+                for (uint32_t k = 0; k < i % 16 / 2; k++)
+                    x[i] = nextafterf(x[i], i & 16 ? 0 : INFINITY);
+            }
+        }
+        mona_function_find_quotient(&f, a);
+        check_quotients(&f, a, x);
     }
 }
 
@@ -300,6 +330,7 @@ int main(void)
         cmocka_unit_test(the_vector_unit_gives_the_same_numbers),
         cmocka_unit_test(the_vector_unit_finds_the_same_roots),
         cmocka_unit_test(reciprocals_are_rounded_right),
+        cmocka_unit_test(quotients_are_rounded_right),
         cmocka_unit_test(tables_are_sums_of_polynomials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -247,10 +247,12 @@ static void targets_attend_alike(void **state)
     (void)state;
     static const int frames[][2] = {{6, 10}, {1, 197}, {13, 11}, {2, 70}, {1, 1}};
     for (size_t i = 0; i < sizeof frames / sizeof *frames; i++)
-        for (int size = 16; size <= 48; size += 32) {
+        for (int size = 16; size <= 64; size += 48) {
             const int height = frames[i][0], width = frames[i][1];
             compiler *c = open_good(attention_of(true, size, height, width));
             check_one_result(c, &half_planes, (uint32_t)height, (uint32_t)width);
+            check_one_result(c, &(compiler_options){.int8 = true}, (uint32_t)height,
+                             (uint32_t)width);
             compiler_close(c);
         }
 }
