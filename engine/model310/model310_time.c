@@ -13,91 +13,60 @@
 #include "engine/model310/model310.h"
 
 #include "engine/arith.h"
-/* 51.2 GB/s, the rate of 128 bits of LPDDR4X-3200, at 680 MHz is 75.3 bytes per cycle. */
-const ac_costs ac_costs_310 = {
-    .clock_mhz = 680,
-    .mmad_head = 15,
-    .mmad_odd = 1,
-    .load2d_fractal = 2,
-    .load2d_latency = 10,
-    .load3d_fractal = 1,
-    .load3d_latency = 16,
-    .drain_fractal = 4,
-    .drain_latency = 16,
-    .vector_repeat = 1,
-    .vector_latency = 16,
-    .transpose_block = 2,
-    .transpose_latency = 16,
-    .l1_ub_bytes = 128,
-    .ub_l1_bytes = 128,
-    .ub_gm_bytes = 64,
-    .l2_read_bytes = 128,
-    .ddr_read_bytes = 67,
-    .ddr_write_bytes = 64,
-    .ddr_total_bytes = 75.3,
-    .l2_bytes = 8388608,
-    .copy_latency = 358,
-    .local_latency = 16,
-    .copy_burst = 4,
-    .flag = 2,
-    .scalar_step = 2,
-    .issue = 2,
-    .load3d_issue = 43,
-    .operands = 14,
-    .replay = 80,
-    .turn = 8,
-    .task_launch = 1,
-    .serial_share = 0.478,
-};
 
-#define ROW(field, unit, known, source)                                                            \
-    {                                                                                              \
-#field, unit, source, offsetof(ac_costs, field), known                                     \
-    }
-const ac_cost_row ac_cost_rows[] = {
-    ROW(clock_mhz, "MHz", true, "ini, cube_freq: the mode of 22 TOPS"),
-    ROW(mmad_head, "cycles", true, "TIK: head and tail of every mmad"),
-    ROW(mmad_odd, "share", true,
-        "TIK: K1 - 2 cycles more when K1 > 1 and M1 or N1 is odd, on the 310 only"),
-    ROW(load2d_fractal, "cycles", true, "ini, l1 -> l0b 256 bytes per cycle; TIK agrees"),
-    ROW(load2d_latency, "cycles", true, "TIK: 10 to 11 per instruction"),
-    ROW(load3d_fractal, "cycles", true,
-        "ini, l1 -> l0a 512 bytes per cycle; TIK, for 16 pixels of one row"),
-    ROW(load3d_latency, "cycles", true, "TIK: 15 to 16 per instruction"),
-    ROW(drain_fractal, "cycles", true,
-        "ini, l0c -> ub 256 bytes per cycle, fp32 fractals of 1 KiB"),
-    ROW(drain_latency, "cycles", false, "chosen: that of load3d"),
-    ROW(vector_repeat, "cycles", true, "ini, vec_calc_size 128: a repeat of 256 bytes per cycle"),
-    ROW(vector_latency, "cycles", false, "chosen: that of load3d"),
-    ROW(transpose_block, "cycles", false,
-        "chosen: 512 bytes at 256 per cycle, a lower bound; halves of blocks as whole ones"),
-    ROW(transpose_latency, "cycles", false, "chosen: that of a vector instruction"),
-    ROW(l1_ub_bytes, "bytes/cycle", true, "ini, l1 -> ub"),
-    ROW(ub_l1_bytes, "bytes/cycle", true, "ini, ub -> l1"),
-    ROW(ub_gm_bytes, "bytes/cycle", true, "ini, ub -> ddr and ub -> l2"),
-    ROW(l2_read_bytes, "bytes/cycle", true, "ini, l2_read_rate"),
-    ROW(ddr_read_bytes, "bytes/cycle", true, "ini, ddr_read_rate, taken as of one core"),
-    ROW(ddr_write_bytes, "bytes/cycle", true, "ini, ddr_write_rate, taken as of one core"),
-    ROW(ddr_total_bytes, "bytes/cycle", false,
-        "51.2 GB/s as quoted for LPDDR4X-3200 of 128 bits; fitted on published networks: no less"),
-    ROW(l2_bytes, "bytes", true, "ini, l2_size"),
-    ROW(copy_latency, "cycles", false,
-        "fitted on published networks; the other half of them gives 10 and a launch of 9 us"),
-    ROW(local_latency, "cycles", false, "chosen: that of load3d"),
-    ROW(copy_burst, "cycles", false, "chosen: a burst of 256 bytes takes no longer than its bytes"),
-    ROW(flag, "cycles", false, "chosen: that of any scalar instruction"),
-    ROW(scalar_step, "cycles", true, "TIK: 43 cycles for about 21 scalar instructions"),
-    ROW(issue, "cycles", false, "chosen: one scalar instruction"),
-    ROW(load3d_issue, "cycles", true, "TIK: about 21 scalar instructions per load3d"),
-    ROW(operands, "cycles", false,
-        "counted: 4.4 to 6.8 ARMv8 instructions in kernels written for one program, taken as 7"),
-    ROW(replay, "cycles", false, "counted: 40 to 55 ARMv8 instructions, taken as 40"),
-    ROW(turn, "cycles", false,
-        "derived: count, compare, jump and one address; others are among operands"),
-    ROW(task_launch, "microseconds", false,
-        "fitted on published networks, at the least allowed; those of short tasks ask for 5 to 9"),
-    ROW(serial_share, "share", false, "fitted on published networks; only in times with losses"),
-};
+/* Name, default, unit, whether a source gives it, and the source. 51.2 GB/s, the rate of 128 bits
+ * of LPDDR4X-3200, at 680 MHz is 75.3 bytes per cycle. */
+#define COSTS(X)                                                                                   \
+    X(clock_mhz, 680, "MHz", true, "ini, cube_freq: the mode of 22 TOPS")                          \
+    X(mmad_head, 15, "cycles", true, "TIK: head and tail of every mmad")                           \
+    X(mmad_odd, 1, "share", true,                                                                  \
+      "TIK: K1 - 2 cycles more when K1 > 1 and M1 or N1 is odd, on the 310 only")                  \
+    X(load2d_fractal, 2, "cycles", true, "ini, l1 -> l0b 256 bytes per cycle; TIK agrees")         \
+    X(load2d_latency, 10, "cycles", true, "TIK: 10 to 11 per instruction")                         \
+    X(load3d_fractal, 1, "cycles", true,                                                           \
+      "ini, l1 -> l0a 512 bytes per cycle; TIK, for 16 pixels of one row")                         \
+    X(load3d_latency, 16, "cycles", true, "TIK: 15 to 16 per instruction")                         \
+    X(drain_fractal, 4, "cycles", true,                                                            \
+      "ini, l0c -> ub 256 bytes per cycle, fp32 fractals of 1 KiB")                                \
+    X(drain_latency, 16, "cycles", false, "chosen: that of load3d")                                \
+    X(vector_repeat, 1, "cycles", true, "ini, vec_calc_size 128: a repeat of 256 bytes per cycle") \
+    X(vector_latency, 16, "cycles", false, "chosen: that of load3d")                               \
+    X(transpose_block, 2, "cycles", false,                                                         \
+      "chosen: 512 bytes at 256 per cycle, a lower bound; halves of blocks as whole ones")         \
+    X(transpose_latency, 16, "cycles", false, "chosen: that of a vector instruction")              \
+    X(l1_ub_bytes, 128, "bytes/cycle", true, "ini, l1 -> ub")                                      \
+    X(ub_l1_bytes, 128, "bytes/cycle", true, "ini, ub -> l1")                                      \
+    X(ub_gm_bytes, 64, "bytes/cycle", true, "ini, ub -> ddr and ub -> l2")                         \
+    X(l2_read_bytes, 128, "bytes/cycle", true, "ini, l2_read_rate")                                \
+    X(ddr_read_bytes, 67, "bytes/cycle", true, "ini, ddr_read_rate, taken as of one core")         \
+    X(ddr_write_bytes, 64, "bytes/cycle", true, "ini, ddr_write_rate, taken as of one core")       \
+    X(ddr_total_bytes, 75.3, "bytes/cycle", false,                                                 \
+      "51.2 GB/s as quoted for LPDDR4X-3200 of 128 bits; fitted on published networks: no less")   \
+    X(l2_bytes, 8388608, "bytes", true, "ini, l2_size")                                            \
+    X(copy_latency, 358, "cycles", false,                                                          \
+      "fitted on published networks; the other half of them gives 10 and a launch of 9 us")        \
+    X(local_latency, 16, "cycles", false, "chosen: that of load3d")                                \
+    X(copy_burst, 4, "cycles", false,                                                              \
+      "chosen: a burst of 256 bytes takes no longer than its bytes")                               \
+    X(flag, 2, "cycles", false, "chosen: that of any scalar instruction")                          \
+    X(scalar_step, 2, "cycles", true, "TIK: 43 cycles for about 21 scalar instructions")           \
+    X(issue, 2, "cycles", false, "chosen: one scalar instruction")                                 \
+    X(load3d_issue, 43, "cycles", true, "TIK: about 21 scalar instructions per load3d")            \
+    X(operands, 14, "cycles", false,                                                               \
+      "counted: 4.4 to 6.8 ARMv8 instructions in kernels written for one program, taken as 7")     \
+    X(replay, 80, "cycles", false, "counted: 40 to 55 ARMv8 instructions, taken as 40")            \
+    X(turn, 8, "cycles", false,                                                                    \
+      "derived: count, compare, jump and one address; others are among operands")                  \
+    X(task_launch, 1, "microseconds", false,                                                       \
+      "fitted on published networks, at the least allowed; those of short tasks ask for 5 to 9")   \
+    X(serial_share, 0.478, "share", false,                                                         \
+      "fitted on published networks; only in times with losses")
+
+#define DEFAULT(field, value, unit, known, source) .field = value,
+#define ROW(field, value, unit, known, source)                                                     \
+    {#field, unit, source, offsetof(ac_costs, field), known},
+const ac_costs ac_costs_310 = {COSTS(DEFAULT)};
+const ac_cost_row ac_cost_rows[] = {COSTS(ROW)};
 const size_t ac_cost_row_count = sizeof ac_cost_rows / sizeof *ac_cost_rows;
 
 double ac_time_mmad(const ac_costs *costs, uint32_t m1, uint32_t k1, uint32_t n1)
