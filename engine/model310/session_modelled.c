@@ -243,8 +243,7 @@ static void pad_columns(worker *w, const plan_op *op, const plan_progress *p, in
     const uint32_t rows = alone ? op->depth * blocks : op->depth;
     const size_t step = alone ? op->block_stride : op->row_bytes;
     for (uint32_t n = 0; n < (alone ? 1 : blocks); n++) {
-        const uint8_t *row = mona_session_row(w, op, 0) + n * op->block_stride;
-        const ac_address at = ac_address_of(&w->core, row, true);
+        const ac_address at = ac_at(AC_L1, op->ring_offset + n * op->block_stride);
         const uint64_t padding = mona_padding(&op->bound.output);
         mona_padding_rows(&w->core, at, left, rows, step, padding);
         mona_padding_rows(&w->core, at + end, op->block_stride - end, rows, step, padding);
@@ -272,7 +271,7 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
             mona_padding_fill(core, padding);
         }
         if (op->row_outside && op->home == o)
-            mona_padding_rows(core, ac_address_of(core, mona_session_row_outside(w, op), true),
+            mona_padding_rows(core, ac_at(AC_L1, op->ring_offset + op->depth * op->row_bytes),
                               op->row_bytes, 1, op->row_bytes, mona_padding(&op->bound.output));
         if (progress[o].begin < progress[o].end)
             pad_columns(w, op, &progress[o], mona_session_column(op, progress));

@@ -79,16 +79,16 @@ static void down(const mona_columns *p, const mona_row_call *call, const pool_wi
                  uint32_t block)
 {
     const uint32_t halves = p->in_blocks * p->in_columns * p->in_units * AC_FRACTAL;
-    const int64_t column = p->in_c0 * (int64_t)mona_type_size(p->bound->input[0].type);
-    const uint64_t skip = (uint64_t)((p->first - w->columns.begin) * column);
+    const mona_span rows = mona_pool_row_span(p->bound, 0, (mona_span){call->y, call->y + 1});
+    const size_t before = block * call->input[0].block_stride;
     dup_all(p->core, p->best, w->rows.count && !p->floats ? LOWEST : nothing(p), halves,
             side_by_side);
     ac_emit_barrier(p->core, AC_PIPE_V);
     for (int32_t k = 0; k < w->rows.count; k++) {
         const uint32_t e = (uint32_t)k % 2;
         ac_emit_wait_flag(p->core, AC_PIPE_V, p->reader, e);
-        mona_columns_bring(p,
-                           ac_address_of(p->core, mona_pool_row(call, w, k, block), false) + skip,
+        const int64_t row = w->rows.first + k * p->bound->op->pool.dilation_h - rows.begin;
+        mona_columns_bring(p, mona_window_at(call, 0, (size_t)row, p->first) + before,
                            call->input[0].block_stride, e);
         ac_emit_sync(p->core, p->reader, AC_PIPE_V, e);
         combine(p, mona_columns_widen(p, e));
