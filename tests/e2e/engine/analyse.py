@@ -35,7 +35,7 @@ def commands():
                            ("firmware", "camera_host", "first_light"))], env=env, capture_output=True, text=True, check=True).stdout
     for options, file in set(re.findall(rf"^{CC} (-std=c11 .*) -c -o \S+ (\S+\.c)$", text, re.M)):
         if file.startswith(SOURCES) and (CC == "clang" or not file.startswith(SLOW)):
-            yield file, shlex.split(options.replace("$PWD", os.getcwd()).replace("-fstack-usage", ""))
+            yield file, shlex.split(options.replace("$PWD", os.getcwd()).replace("-fstack-usage", "").replace("-MMD -MP", ""))
 
 
 def teach():

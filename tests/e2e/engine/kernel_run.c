@@ -29,13 +29,15 @@ static mona_buffer plane(mona_tensor_info t, size_t *bytes)
 
 int main(int count, char **argv)
 {
-    uint8_t *bytes;
+    /* What is static is there until the end, as the sanitiser of addresses wants it. */
+    static uint8_t *bytes;
+    static mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    static mona_plan *plan;
+    static mona_session *session;
+    static replay_machine r;
     size_t size, in_bytes[MONA_MAX_IO], out_bytes[MONA_MAX_IO];
-    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
     format_error error;
     mona_model model;
-    mona_plan *plan;
-    mona_session *session;
     uint32_t programs;
     ac_program p;
     require(count == 2 && file_read(argv[1], "a model", SIZE_MAX, &bytes, &size, &error) &&
@@ -58,7 +60,6 @@ int main(int count, char **argv)
     for (unsigned k = 0; k < outputs; k++)
         out[k] = plane(mona_plan_output(plan, k), &out_bytes[k]);
     require(!mona_session_run(session, in, out), "run");
-    replay_machine r;
     replay_open(&r, &p);
     for (unsigned k = 0; k < inputs; k++)
         memcpy(replay_buffer(&r, k), in[k].data, in_bytes[k]);
