@@ -46,7 +46,7 @@ INLINE void edge_int8_block(const job *j, const uint32_t pixels, const uint32_t 
     const ac_edge *edges = j->row->edges;
     const uint8_t *soon = j->row->soon, *const end = soon + (x ? 0 : j->row->soon_bytes);
     const uint32_t rest = j->pixels - x - pixels;
-    const uint8_t *w[2] = {j->weights[0], j->weights[1]};
+    const uint8_t *w[2] = {j->weights[0], j->weights[blocks - 1]};
     __m512i acc[MAX_SUMS];
     UNROLL
     for (uint32_t i = 0; i < pixels * blocks; i++)
@@ -67,12 +67,12 @@ INLINE void edge_f16_block(const job *j, const uint32_t pixels, const uint32_t b
     const uint8_t *soon = j->row->soon, *const end = soon + (x ? 0 : j->row->soon_bytes);
     const uint32_t rest = j->pixels - x - pixels, step = EDGE_STEPS * LANES;
     const float *w[2] = {(const float *)(const void *)j->weights[0],
-                         (const float *)(const void *)j->weights[1]};
+                         (const float *)(const void *)j->weights[blocks - 1]};
     vf acc[MAX_SUMS];
     UNROLL
     for (uint32_t i = 0; i < pixels * blocks; i++)
         acc[i] = vf_load(j->start[i % blocks]);
-    for (uint32_t r = 0; r < j->run_count; r++, w[0] += step, w[1] += blocks == 2 ? step : 0) {
+    for (uint32_t r = 0; r < j->run_count; r++, w[0] += step, w[1] += step) {
         if (!j->runs[r])
             continue;
         edge_fetch(&soon, end, 8);
