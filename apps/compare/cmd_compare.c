@@ -9,7 +9,6 @@
 #include "apps/compare/comparison.h"
 #include "apps/cli/json_output.h"
 #include "mona.h"
-#include "apps/compare/report.h"
 
 typedef struct arguments {
     const char *a, *b, *html;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/compare/report.h"
+#include "apps/compare/comparison.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/devices/telemetry_log.h"
+#include "apps/devices/telemetry.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -9,7 +9,7 @@
 #include "mona.h"
 #include "apps/cli/commands.h"
 #include "pipeline/image/frame_convert.h"
-#include "apps/compare/report.h"
+#include "apps/compare/comparison.h"
 #include "pipeline/job/stage_models.h"
 #include "apps/cli/save.h"
 #include "apps/enhance/test_run.h"

@@ -17,8 +17,8 @@
  * printed. */
 bool preview_write(const job *settings);
 
-/* After a run: compares the input, enlarged, with the output, and writes a page about it (report.h)
- * under path. shown: the progress of the run. */
+/* After a run: compares the input, enlarged, with the output, and writes a page about it under
+ * path (comparison.h). shown: the progress of the run. */
 bool preview_page(const job *settings, const enhance_report *report, const progress *shown,
                   const char *path);
 

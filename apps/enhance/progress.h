@@ -91,7 +91,7 @@ void progress_close(progress *p);
 
 /* For --stats. "latency": statistics of the times from a frame's decoding until the encoder takes
  * it; "steps": for each, its ms per frame and the share of the time it was working; "telemetry"
- * (telemetry_log.h). Only this run's frames count, not those of the run that it continues. */
+ * (telemetry.h). Only this run's frames count, not those of the run that it continues. */
 cJSON *enhance_stats(const progress *p, const enhance_report *report);
 
 /* The same as a table. */

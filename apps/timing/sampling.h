@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "apps/devices/machine.h"
-#include "apps/devices/telemetry_log.h"
+#include "apps/devices/telemetry.h"
 
 typedef struct sampling {
     long warm_up;              /* frames; negative: until times settle */

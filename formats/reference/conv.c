@@ -5,7 +5,7 @@
 
 #include "formats/reference/operators.h"
 #include "formats/reference/product.h"
-#include "formats/reference/quantize.h"
+#include "formats/reference/forms.h"
 #include "formats/reference/window.h"
 
 typedef struct convolution {

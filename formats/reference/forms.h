@@ -67,4 +67,71 @@ typedef struct op_unary_form {
 /* operators.inc names only functions that exist. */
 op_unary_form op_unary_read(const onnx_node *node);
 
+/* The scales and zero points of quantised tensors. */
+
+/* One scale for all, one for each index of an axis, or one for each block along it. */
+typedef struct op_scales {
+    const tensor *scale, *zero; /* zero: NULL for none */
+    tensor_dims dims;
+    size_t blocks, block; /* along the axis */
+    bool blocked;
+} op_scales;
+
+/* Reads them from inputs 1 and 2, for input 0. */
+bool op_scales_read(op_call *c, op_scales *s);
+/* The index of the scale of element i. */
+size_t op_scale_at(const op_scales *s, size_t i);
+
+/* ---- QLinearConv, QLinearMatMul and the ...Integer operators ---- */
+/* Input i minus its zero point, input `zero` (left out: 0), as floats with integer values. There is
+ * one zero point for all, or one for each index of the first axis. NULL: failed. */
+const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero);
+
+/* out = (sum + bias) * (x scale * w scale / y scale) + y zero point, rounded to nearest, halves to
+ * even. */
+typedef struct requantize {
+    const tensor *x_scale, *w_scale, *y_scale, *y_zero;
+    bool per_channel;         /* w_scale has one number per channel */
+    const tensor *bias;       /* one number per channel; NULL: none */
+    size_t channels, samples; /* each channel has this many after each other */
+    tensor *out;
+} requantize;
+
+/* Scales and zero points are the node's inputs 1, 4, 6 and 7. */
+bool requantize_read(op_call *c, size_t channels, requantize *r);
+/* An op_store (product.h) of a requantize. */
+void requantize_store(void *to, size_t index, const double *sums, size_t count);
+
+/* The attributes of a Resize, and the weights of each output sample along one axis. */
+
+enum { RESIZE_MAX_TAPS = 1 << 16 };
+
+typedef struct op_resizing {
+    bool cubic, linear; /* else nearest */
+    const char *coordinates, *nearest;
+    bool antialias, exclude_outside, crop;
+    bool sized; /* to given sizes, not by scales */
+    double a, extrapolation;
+    double scale[TENSOR_MAX_RANK][2];                  /* a ratio */
+    double from[TENSOR_MAX_RANK], to[TENSOR_MAX_RANK]; /* region of interest, 0 to 1 */
+    int64_t out[TENSOR_MAX_RANK];
+} op_resizing;
+
+/* Sides that are open, -1, are resized by scales alone. */
+bool op_resize_read(op_call *c, op_resizing *r);
+/* Whether x is unchanged along this axis. */
+bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis);
+
+typedef struct op_resize_axis {
+    const op_resizing *r;
+    double scale[2], from, to;
+    int64_t in, out;
+    int64_t first; /* position of the first tap, relative to the sample left of the coordinate */
+    size_t taps;   /* more than RESIZE_MAX_TAPS is refused */
+} op_resize_axis;
+op_resize_axis op_resize_along(const op_resizing *r, const tensor *x, uint32_t axis);
+
+/* Positions and weights of the taps of output sample i. False: it lies outside the region. */
+bool op_resize_taps(const op_resize_axis *s, int64_t i, int64_t *places, double *weights);
+
 #endif

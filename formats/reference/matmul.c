@@ -5,7 +5,7 @@
 
 #include "formats/reference/operators.h"
 #include "formats/reference/product.h"
-#include "formats/reference/quantize.h"
+#include "formats/reference/forms.h"
 
 /* [..., rows, depth] x [..., depth, columns]; a vector is a matrix with one row or one column. */
 typedef struct product {

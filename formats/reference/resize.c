@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/resize.h"
+#include "formats/reference/forms.h"
 
 /* ---- attributes and sizes ----------------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ARRAY_MATMUL: the matrices of the batch one after another, each in tiles (array_panels.h). */
-#include "ops/arrays/array_panels.h"
+/* ARRAY_MATMUL: the matrices of the batch one after another, each in tiles (arrays.h). */
+#include "ops/arrays/arrays.h"
 
 enum { MATMUL_DIMS = 6 };
 

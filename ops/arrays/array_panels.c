@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ops/arrays/array_panels.h"
+#include "ops/arrays/arrays.h"
 
 /* Sums that stay in registers while the inner index runs. */
 enum { STRIP_ROWS = 4, STRIP_COLUMNS = 8 };

@@ -2,8 +2,6 @@
 /* ARRAY_WINDOW: checks, and gathering of the samples that one tap reads. */
 #include "ops/arrays/arrays.h"
 
-#include "ops/arrays/array_panels.h"
-
 /* ---- check --------------------------------------------------------------------------------- */
 
 enum { WINDOW_MAX = 1 << 20 }; /* largest kernel, stride, dilation and padding */

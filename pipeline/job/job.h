@@ -226,7 +226,7 @@ bool job_takes_picture(const char *input, const char *output, bool preview);
 
 /* One line with everything that the encoded frames depend on: the programs and libraries that make
  * them, and each given field whose row says CHANGES_BYTES, as words: " --crf=20". A file that is
- * read, as the input, counts by its bytes: " --input=@..." (file_identity.h). The caller frees it.
+ * read, as the input, counts by its bytes: " --input=@..." (picture_list.h). The caller frees it.
  * NULL: *error says why the work could not be told from other work. */
 char *resume_key(const job *j, pipeline_error *error);
 

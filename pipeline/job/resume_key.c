@@ -18,7 +18,7 @@
 #include "engine/model_format.h"
 #include "models/embedded.h"
 #include "mona.h"
-#include "pipeline/io/sources/file_identity.h"
+#include "pipeline/io/sources/picture_list.h"
 #include "pipeline/io/containers/url.h"
 
 /* ---- what makes the frames ------------------------------------------------------------------ */

@@ -3,15 +3,73 @@
 #ifndef MONA_COMPARE_H
 #define MONA_COMPARE_H
 
+#include <libavutil/frame.h>
+#include <libavutil/pixdesc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "pipeline/base/error.h"
-#include "pipeline/quality/flicker.h"
 #include "pipeline/io/sources/input.h"
 #include "pipeline/quality/quality.h"
 #include "pipeline/image/orientation.h"
+#include "pipeline/stages/sample.h"
+
+/* The same plane of two frames of one size and format. */
+
+typedef struct plane_pair {
+    const uint8_t *a, *b;
+    ptrdiff_t a_stride, b_stride;
+    uint32_t width, height;
+    bool wide; /* samples of 16 bits */
+} plane_pair;
+
+static inline plane_pair plane_pair_of(const AVFrame *a, const AVFrame *b, unsigned component)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(a->format);
+    const int plane = d->comp[component].plane;
+    const bool chroma = !(d->flags & AV_PIX_FMT_FLAG_RGB) && (component == 1 || component == 2);
+    const int across = chroma ? d->log2_chroma_w : 0, down = chroma ? d->log2_chroma_h : 0;
+    return (plane_pair){.a = a->data[plane],
+                        .b = b->data[plane],
+                        .a_stride = a->linesize[plane],
+                        .b_stride = b->linesize[plane],
+                        .width = (uint32_t)AV_CEIL_RSHIFT(a->width, across),
+                        .height = (uint32_t)AV_CEIL_RSHIFT(a->height, down),
+                        .wide = d->comp[component].depth > 8};
+}
+
+/* How much a video changes from frame to frame where its reference does not.
+ *
+ * Planes are examined in whole blocks of 8x8 samples; the remainder at the right and lower edges is
+ * ignored. A block stands still from one frame to the next if the mean absolute difference of its
+ * samples in the reference A is at most 2 steps of 8 bits, which the noise of a good camera does
+ * not exceed. The flicker of a video is the mean absolute difference between its frames n and n - 1
+ * over all samples of all blocks that stand still, in steps of 8 bits:
+ *
+ *     sum |B[n] - B[n - 1]| / samples
+ *
+ * A's own flicker, over the same samples, shows how much of it was in the reference. */
+
+enum { FLICKER_BLOCK = 8, FLICKER_STILL = 2 };
+
+/* Sums of a plane, or of all planes; zeroed at first. */
+typedef struct flicker_sums {
+    uint64_t a, b;       /* absolute differences in steps of the samples, where A stands still */
+    uint64_t still, all; /* samples in whole blocks */
+} flicker_sums;
+
+typedef struct flicker {
+    flicker_sums rows[QUALITY_ROWS];
+} flicker;
+
+/* Adds the changes between two successive pairs of frames. All four have the same size and a format
+ * that quality_takes accepts. */
+void flicker_add(flicker *f, const AVFrame *a_before, const AVFrame *a, const AVFrame *b_before,
+                 const AVFrame *b);
+
+/* In steps of 8 bits; NAN if nothing stood still. */
+double flicker_of(const flicker_sums *s, uint64_t differences, int pix_fmt);
 
 typedef struct compare_pair {
     uint64_t index;       /* from 0 */

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/quality/flicker.h"
+#include "pipeline/quality/compare.h"
 
 #include <math.h>
 #include <stdlib.h>
-
-#include "pipeline/quality/plane_pair.h"
 
 /* Sum of the absolute differences in the block at column x, row y of both planes. */
 static inline uint64_t block_change(const plane_pair *p, uint32_t x, uint32_t y, const bool wide)

@@ -6,7 +6,7 @@
 
 #include <libavutil/pixdesc.h>
 
-#include "pipeline/quality/plane_pair.h"
+#include "pipeline/quality/compare.h"
 
 enum { BLOCK = 4, WINDOW = 64 }; /* windows are 2x2 blocks of 4x4 samples: 64 */
 

@@ -19,7 +19,6 @@
 
 #include "pipeline/base/error.h"
 #include "pipeline/stages/frame.h"
-#include "pipeline/stages/probe.h"
 #include "pipeline/stages/stage.h"
 
 enum { CHAIN_INPUTS = 4, CHAIN_BETWEEN = 3, CHAIN_OUTPUTS = 3 };

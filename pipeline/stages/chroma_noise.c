@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/stages/chroma_noise.h"
+#include "pipeline/stages/noise.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/stages/chroma_noise.h"
+#include "pipeline/stages/noise.h"
 #include "pipeline/stages/grain.h"
 #include "pipeline/stages/noise_change.h"
 #include "pipeline/stages/noise_evidence.h"

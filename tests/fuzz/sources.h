@@ -9,7 +9,7 @@
 #include "pipeline/base/av_library.h"
 #include "pipeline/io/containers/media_file.h"
 #include "pipeline/io/sources/cuts.h"
-#include "pipeline/io/sources/file_identity.h"
+#include "pipeline/io/sources/picture_list.h"
 #include "pipeline/io/sources/input.h"
 #include "tests/fuzz/files.h"
 

@@ -14,7 +14,7 @@
 #include "mona.h"
 
 /* Adds what result_add_statistics does, and "histogram", "samples_ms", "warm_up", "clock_mhz",
- * "others", "telemetry" (telemetry_log.h), and in "warnings" reasons not to trust them. percentile:
+ * "others", "telemetry" (telemetry.h), and in "warnings" reasons not to trust them. percentile:
  * the one that will be asked about; 0: none in particular. */
 bool result_add_samples(cJSON *result, const samples *s, double percentile);
 

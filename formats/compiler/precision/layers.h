@@ -6,7 +6,6 @@
 #include "formats/compiler/graph/options.h"
 #include "formats/compiler/graph/reference.h"
 #include "formats/compiler/precision/precision.h"
-#include "formats/compiler/quantize/cost.h"
 #include "formats/compiler/quantize/observation.h"
 #include "formats/compiler/quantize/quantize.h"
 

@@ -27,7 +27,7 @@ typedef struct compiler_layer {
     /* Of the whole network, if only this layer and those that share its source are INT8: see
      * compiler_choose. NAN: not measured. */
     double drop;
-    double fp16_cost, int8_cost; /* see cost.h; NAN: unknown */
+    double fp16_cost, int8_cost; /* see quantize.h; NAN: unknown */
 } compiler_layer;
 
 /* The loss of a compiled model against the fp32 network, on the caller's samples. */

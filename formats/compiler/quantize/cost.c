@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/quantize/cost.h"
+#include "formats/compiler/quantize/quantize.h"
 
 #include <string.h>
 

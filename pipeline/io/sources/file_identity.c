@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/file_identity.h"
 
 #include <errno.h>
 #include <fcntl.h>

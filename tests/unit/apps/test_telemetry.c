@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "apps/devices/telemetry_log.h"
+#include "apps/devices/telemetry.h"
 
 static char root[] = "/tmp/telemetry-XXXXXX";
 
