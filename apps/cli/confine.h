@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #include "apps/cli/options.h"
-#include "pipeline/job/job.h"
+#include "pipeline/job/limits.h"
 
 /* What a command does that its table does not say. */
 enum {

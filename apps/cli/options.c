@@ -13,7 +13,7 @@
 #include "apps/cli/help.h"
 #include "apps/cli/printable.h"
 #include "pipeline/job/devices.h"
-#include "pipeline/job/job.h"
+#include "pipeline/job/limits.h"
 #include "pipeline/job/option.h"
 
 static atomic_bool misused, failed;

@@ -11,7 +11,7 @@
 #include "apps/cli/table.h"
 #include "engine/op/op.h"
 #include "formats/compiler/program/emit_c.h"
-#include "pipeline/job/job.h"
+#include "pipeline/job/limits.h"
 
 /* ---- what was measured ----------------------------------------------------------------------- */
 

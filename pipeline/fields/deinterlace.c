@@ -7,7 +7,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"
-#include "pipeline/image/metadata.h"
+#include "pipeline/image/captions.h"
 
 #define BWDIF(mode) "bwdif=mode=" mode ":parity=auto:deint=interlaced"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/metadata.h"
+#include "pipeline/image/captions.h"
 
 #include <string.h>
 

@@ -3,8 +3,6 @@
 #ifndef MONA_METADATA_H
 #define MONA_METADATA_H
 
-#include <libavcodec/avcodec.h>
-#include <libavutil/frame.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,14 +72,5 @@ void exif_set_size(metadata_bytes *exif, mona_size size);
 
 /* Collects what a TIFF says about its picture besides the pixels. False: out of memory. */
 bool exif_of_tiff(metadata_bytes *exif, const tiff *file);
-
-/* Closed captions (CEA-608 and 708): a few bytes beside the samples of each frame. */
-
-/* A new reference to a frame's captions. NULL: it has none, or there is no memory. */
-AVBufferRef *captions_of(const AVFrame *frame);
-
-/* Adds them to the H.265 packet of their frame, which begins with start codes. Returns an error of
- * libav, or >= 0. */
-int captions_insert(AVPacket *packet, const AVBufferRef *captions);
 
 #endif

@@ -7,8 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <libavutil/frame.h>
-
 #include "pipeline/base/error.h"
 #include "pipeline/image/metadata.h"
 
@@ -95,7 +93,7 @@ void still_make_shallow(still *image);
 
 /* As RGB of 8 bits, with grey behind what is transparent. NULL: out of memory. The caller frees
  * it. */
-AVFrame *still_as_rgb(const still *image, pipeline_error *error);
+struct AVFrame *still_as_rgb(const still *image, pipeline_error *error);
 
 /* May be called twice, and for an image that still_read refused. */
 void still_free(still *image);

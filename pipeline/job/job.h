@@ -8,43 +8,17 @@
 #ifndef MONA_JOB_H
 #define MONA_JOB_H
 
-#include <stdbool.h>
 #include <stdatomic.h>
 
 #include "pipeline/io/codecs/encode.h"
 #include "pipeline/io/codecs/sound.h"
 #include "pipeline/io/outputs/segments.h"
 #include "pipeline/io/sources/input.h"
+#include "pipeline/job/limits.h"
 #include "pipeline/job/option.h"
 #include "pipeline/job/stage_models.h"
 #include "pipeline/stages/chain.h"
 #include "pipeline/stages/resize.h"
-#include "pipeline/base/error.h"
-
-/* What a run may take at most, as in "memory=2G,pixels=100M,time=10m,streams=64". */
-
-/* 0: no limit. */
-typedef struct limits {
-    double memory;  /* bytes of this process that it may write */
-    double pixels;  /* of a frame or picture of the input */
-    double streams; /* of the input */
-    double time;    /* seconds */
-} limits;
-
-#define LIMITS_VALUE "memory=2G,pixels=100M,time=10m,streams=64"
-
-/* Lowers those that text names. option: for messages. False: it names none, or a value is wrong. */
-bool limits_read(limits *l, const char *option, const char *text, pipeline_error *error);
-
-/* "2G": a number, and K, M, G or T of `thousand` each; at least 1. False: the text is no such
- * count. */
-bool limits_count(const char *text, double thousand, double *value);
-
-/* Limits memory and time of this process. False: an option asks for more than may be limited. */
-bool limits_apply(const limits *l, pipeline_error *error);
-
-/* What may explain a fault of this text: that memory is limited; "": nothing does. */
-const char *limits_explain(const char *fault);
 
 /* --width, --height and --size: the scale from the input to a result of that size. */
 

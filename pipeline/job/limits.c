@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/job/job.h"
+#include "pipeline/job/limits.h"
 
 #include <errno.h>
 #include <math.h>

@@ -16,7 +16,7 @@
 typedef enum codec_captions {
     CAPTIONS_LOST,       /* it has no place for them */
     CAPTIONS_BY_ENCODER, /* libav's encoder takes them from frames */
-    CAPTIONS_INSERTED    /* metadata.h puts them into packets, where libav's encoder does not */
+    CAPTIONS_INSERTED    /* captions.h puts them into packets, where libav's encoder does not */
 } codec_captions;
 
 typedef struct codec {

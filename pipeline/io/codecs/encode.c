@@ -9,7 +9,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"
-#include "pipeline/image/metadata.h"
+#include "pipeline/image/captions.h"
 #include "pipeline/io/codecs/hdr.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/image/pixels.h"
