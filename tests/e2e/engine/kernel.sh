@@ -26,9 +26,9 @@ done
 refused() {
     sed "$2" $kernel > "$tmp/planted.cce"
     if cmp -s $kernel "$tmp/planted.cce"; then
-        not_ok "$1: nothing was planted"
+        not_ok "$1: does not compile" "nothing was planted"
     elif compiles "$tmp/planted.cce" c; then
-        not_ok "$1: does not compile"
+        not_ok "$1: does not compile" "it does"
     else
         ok "$1: does not compile"
     fi
@@ -40,8 +40,8 @@ refused "global memory where a copy takes L1" 's/copy_cbuf_to_ubuf((__ubuf__ voi
 refused "source and destination exchanged" 's/copy_ubuf_to_gm((__gm__ void \*)dst, (__ubuf__ void \*)a/copy_ubuf_to_gm((__ubuf__ void *)a, (__gm__ void *)dst/'
 refused "mad of u8 and fp16" 's/(__ca__ half \*)a, (__cb__ half/(__ca__ uint8_t *)a, (__cb__ half/'
 refused "an accumulator of another type" 's/mad((__cc__ float \*)c/mad((__cc__ int32_t *)c/'
-refused "vand of floats, which there is not" 's/VEC2(AC_VAND, vand, uint16_t)/VEC2(AC_VAND, vand, float)/'
-refused "a conversion between other types" 's/vconv_u82f16, half, uint8_t/vconv_u82f16, half, int8_t/'
+refused "vand of floats, which there is not" 's/UB(T, dst), UB(T, a), UB(T, b), config/UB(float, dst), UB(float, a), UB(float, b), config/'
+refused "a conversion between other types" 's/UB(D, dst), UB(S, a), config/UB(D, dst), UB(D, a), config/'
 refused "a copy without its config" 's/(__ubuf__ void \*)a, config)/(__ubuf__ void *)a)/'
 refused "a copy without padding mode" 's/, config, PAD_NONE)/, config)/'
 refused "a drain without conversion" 's/(__cc__ S \*)a, config, mode)/(__cc__ S *)a, config)/'
