@@ -6,27 +6,9 @@
  * Where rows are reflected, a later output row may need an earlier row of the map. But windows
  * must be monotonic (engine/run/schedule.c), so the window of a row also holds what rows before
  * it needed last and what rows after it need first. */
-#include "ops/helpers.h"
+#include "ops/pad.h"
 
 #include "engine/libc.h"
-
-/* One axis: `size` samples, `before` and `after` of them are added. */
-typedef struct pad_axis {
-    int64_t size, before, after;
-    bool reflects;
-} pad_axis;
-
-static pad_axis rows_axis(const mona_bound_op *b)
-{
-    const mona_file_pad *p = &b->op->pad;
-    return (pad_axis){b->input[0].height, p->top, p->bottom, p->mode == MONA_PAD_REFLECT};
-}
-
-static pad_axis columns_axis(const mona_bound_op *b)
-{
-    const mona_file_pad *p = &b->op->pad;
-    return (pad_axis){b->input[0].width, p->left, p->right, p->mode == MONA_PAD_REFLECT};
-}
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
@@ -53,22 +35,13 @@ static mona_status infer(const mona_file_op *op, const mona_shape *inputs, mona_
     return MONA_OK;
 }
 
-/* ---- windows -------------------------------------------------------------------------------- */
-
-/* The sample of the map that output sample i is. */
-static int64_t source_of(const pad_axis *a, int64_t i)
-{
-    const int64_t x = i - a->before;
-    if (!a->reflects)
-        return clip_to(x, 0, a->size - 1);
-    return x < 0 ? -x : x < a->size ? x : 2 * (a->size - 1) - x;
-}
+/* ---- windows --------------------------------------------------------------------------------- */
 
 /* Rows before the first are only requested to pace a warm-up. */
-static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
+mona_span mona_pad_rows_read(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     (void)i;
-    const pad_axis a = rows_axis(b);
+    const pad_axis a = mona_pad_rows(b);
     const int64_t top = a.reflects ? a.before : 0;
     const int64_t last = a.size - 1 - (a.reflects ? a.after : 0);
     if (out.end <= 0)
@@ -79,11 +52,11 @@ static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
 
 /* Samples turn back at the edges of the map alone, so the ends of a span and the edges in it
  * have the smallest and the largest. */
-static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
+mona_span mona_pad_columns_read(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     (void)i;
-    const pad_axis a = columns_axis(b);
-    const int64_t p = source_of(&a, out.begin), q = source_of(&a, out.end - 1);
+    const pad_axis a = mona_pad_columns(b);
+    const int64_t p = mona_pad_source(&a, out.begin), q = mona_pad_source(&a, out.end - 1);
     const bool first = out.begin <= a.before && a.before < out.end;
     const bool last = out.begin < a.before + a.size && a.before + a.size <= out.end;
     return (mona_span){first ? 0 : p < q ? p : q, last ? a.size : (p > q ? p : q) + 1};
@@ -96,23 +69,22 @@ static void copy_outside(const pad_axis *a, mona_span out, int64_t from_x, int64
                          uint8_t *to, const uint8_t *from, size_t pixel)
 {
     for (int64_t x = out.begin; x < out.end; x++)
-        memcpy(to + (size_t)(x - to_x) * pixel, from + (size_t)(source_of(a, x) - from_x) * pixel,
-               pixel);
+        memcpy(to + (size_t)(x - to_x) * pixel,
+               from + (size_t)(mona_pad_source(a, x) - from_x) * pixel, pixel);
 }
 
 static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
-    const pad_axis ya = rows_axis(b), xa = columns_axis(b);
+    const pad_axis xa = mona_pad_columns(b);
     const mona_rows *in = &call->input[0];
     const mona_span out = {call->x_begin, call->x_end};
     const int64_t begin = clip_to(xa.before, out.begin, out.end);
     const int64_t end = clip_to(xa.before + xa.size, begin, out.end);
-    const int64_t window = rows(b, 0, (mona_span){call->y, call->y + 1}).begin;
     const size_t pixel = b->output_c0 * mona_type_size(b->output.type);
     const ac_row to = output_row(call);
     for (uint32_t n = 0; n < ceil_div_u32(b->output.channels, b->output_c0); n++) {
-        const uint8_t *from = in->rows[source_of(&ya, call->y) - window] + n * in->block_stride;
+        const uint8_t *from = in->rows[mona_pad_row(call)] + n * in->block_stride;
         uint8_t *at = to.data + n * to.block_stride;
         copy_outside(&xa, (mona_span){out.begin, begin}, in->x_begin, out.begin, at, from, pixel);
         if (begin < end)
@@ -125,8 +97,8 @@ static void row(const mona_row_call *call)
 
 const mona_op_run mona_run_pad = {
     .windows_vary = true,
-    .rows = rows,
-    .columns = columns,
+    .rows = mona_pad_rows_read,
+    .columns = mona_pad_columns_read,
     .row = row,
 };
 

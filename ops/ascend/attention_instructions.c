@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* ATTENTION as an AI Core program, for heads of whole slices of 16 channels, and channel blocks whose
- * pixels are 32 bytes. The vector unit computes it in fp32, as the host does; the cube would round
- * sums otherwise.
+/* ATTENTION as an AI Core program, for heads of whole slices of 16 channels, and channel blocks
+ * whose pixels are 32 bytes. The vector unit computes it in fp32, as the host does; the cube would
+ * round sums otherwise.
  *
  * Rows of 64 numbers belong to 64 queries. A row times a number is one repeat, whose second operand
  * is one block of 8 equal numbers again and again: so keys and values are spread, each number to
@@ -24,11 +24,10 @@ enum {
     QUERIES = FLOAT_LANES,
     ROW = QUERIES * sizeof(float),
     SLICE = AC_FRACTAL,
-    SPREAD = AC_BLOCK,    /* bytes of 16 equal numbers of fp16 */
-    WIDE = 2 * SPREAD,    /* the same in fp32 */
-    KEYS = 64,            /* whose slices are spread at a time */
-    VALUES = SLICE,       /* the same, of whole heads */
-    MAX_SIZE = UINT8_MAX, /* of a head: blocks from key to key */
+    SPREAD = AC_BLOCK, /* bytes of 16 equal numbers of fp16 */
+    WIDE = 2 * SPREAD, /* the same in fp32 */
+    KEYS = 64,         /* whose slices are spread at a time */
+    VALUES = SLICE,    /* the same, of whole heads */
     EQUAL = AC_BLOCK / sizeof(float),
 };
 
@@ -87,7 +86,7 @@ static size_t lay_out(program *p)
 
 static bool in_slices(uint32_t size)
 {
-    return size % SLICE == 0 && size <= MAX_SIZE;
+    return size % SLICE == 0;
 }
 
 static bool in_blocks(mona_type type, uint32_t c0)
@@ -215,12 +214,12 @@ static void used(const program *p)
 static void spread(const program *p, ac_address to, ac_address from, uint32_t slices,
                    uint32_t channel, uint32_t pixel, uint32_t count)
 {
-    ac_turned dst = {.repeat = (uint8_t)pixel}, src = {.repeat = (uint8_t)slices};
+    ac_turned dst = {.repeat = pixel}, src = {.repeat = slices};
     for (uint32_t k = 0; k < SLICE; k++) {
         dst.at[k] = to + (uint64_t)k * channel * SPREAD;
         src.at[k] = from;
     }
-    ac_emit_transpose(p->core, AC_OP_TRANSPOSE, &dst, &src, (uint8_t)count);
+    turn_all(p->core, sizeof(uint16_t), &dst, &src, count);
     barrier(p);
 }
 

@@ -63,12 +63,12 @@ void mona_pixels_turn(ac_core *core, ac_address rows, ac_address pixels, uint32_
                       uint32_t count, bool back)
 {
     const uint64_t step = c0 * sizeof(uint16_t);
-    ac_turned of_pixels = {.repeat = (uint8_t)(LANES * step / AC_BLOCK)}, of_rows = {.repeat = 1};
+    ac_turned of_pixels = {.repeat = (uint32_t)(LANES * step / AC_BLOCK)}, of_rows = {.repeat = 1};
     for (uint32_t k = 0; k < LANES; k++) {
         of_pixels.at[k] = pixels + k * step;
         of_rows.at[k] = rows + (uint64_t)k * count * sizeof(uint16_t);
     }
-    ac_emit_transpose(core, AC_OP_TRANSPOSE, back ? &of_pixels : &of_rows,
-                      back ? &of_rows : &of_pixels, (uint8_t)(count / LANES));
+    turn_all(core, sizeof(uint16_t), back ? &of_pixels : &of_rows, back ? &of_rows : &of_pixels,
+             count / LANES);
     ac_emit_barrier(core, AC_PIPE_V);
 }

@@ -32,5 +32,6 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
                            .bind = mona_attention_program_bind},
     [MONA_OP_CONCAT] = {.emit = mona_channels_program},
     [MONA_OP_SLICE] = {.emit = mona_channels_program, .brings_maps = mona_channels_are_blocks},
+    [MONA_OP_PAD] = {.emit = mona_pad_program},
     [MONA_OP_ARRAY_KERNEL] = {.array = mona_kernel_emit, .possible = mona_kernel_has_program},
 };

@@ -69,6 +69,8 @@ bool mona_channels_are_blocks(const mona_bound_op *bound);
 bool mona_channels_lie_at_blocks(const mona_row_call *call, uint32_t parts);
 void mona_channels_in_lanes(const mona_row_call *calls, uint32_t count, uint32_t parts);
 
+void mona_pad_program(const mona_row_call *calls, uint32_t count);
+
 /* ARRAY_KERNEL: from the steps that came with the kernel (engine/op/kernel_program.h). */
 bool mona_kernel_has_program(const mona_bound_op *bound);
 void mona_kernel_emit(const mona_array_call *call, ac_core *core);
