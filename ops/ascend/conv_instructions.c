@@ -467,26 +467,8 @@ static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *so
 
 /* ---- where rows lie ------------------------------------------------------------------------- */
 
-/* Finds the addresses of all runs for the call's first pixel, whose filter starts at column x *
- * stride - pad. */
-static ac_address *place_runs(ac_address *runs, const mona_row_call *call)
-{
-    const mona_bound_op *b = call->bound;
-    const mona_file_conv *c = &b->op->conv;
-    const mona_conv_layout k = mona_conv_layout_of(b);
-    const mona_rows *in = &call->input[0];
-    const size_t column_bytes = k.c0 * mona_type_size(b->input[0].type);
-    const int64_t x = call->x_begin * c->stride_w - c->pad_left;
-    for (uint32_t c1 = 0; c1 < k.c1; c1++)
-        for (uint32_t ky = 0; ky < c->kernel_h; ky++) {
-            const ac_address row = mona_window_at(call, 0, ky * c->dilation_h, x);
-            for (uint32_t kx = 0; kx < c->kernel_w; kx += k.taps)
-                *runs++ = row + c1 * in->block_stride + (size_t)kx * c->dilation_w * column_bytes;
-        }
-    return runs;
-}
-
-/* How they lie. */
+/* How the rows lie that the filter reads: for the call's first pixel it starts at column x * stride
+ * - pad. */
 static mona_conv_source source_of(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
@@ -502,6 +484,21 @@ static mona_conv_source source_of(const mona_row_call *call)
                               .before = (size_t)column * column_bytes,
                               .run_bytes = (size_t)k.taps * c->dilation_w * column_bytes,
                               .block_stride = in->block_stride};
+}
+
+/* Finds the addresses of all runs. */
+static ac_address *place_runs(ac_address *runs, const mona_row_call *call,
+                              const mona_conv_source *s)
+{
+    const mona_file_conv *c = &call->bound->op->conv;
+    for (uint32_t c1 = 0; c1 < s->blocks; c1++)
+        for (uint32_t ky = 0; ky < c->kernel_h; ky++) {
+            const ac_address row =
+                mona_window_at(call, 0, ky * c->dilation_h, call->input[0].x_begin);
+            for (uint32_t i = 0; i < s->row_runs; i++)
+                *runs++ = row + s->before + c1 * s->block_stride + i * s->run_bytes;
+        }
+    return runs;
 }
 
 /* The planes that the fused STORE writes for the call's row. */
@@ -522,6 +519,7 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
     const ac_conv *conv = b->constants;
     mona_conv_place rows[MONA_ROWS_AT_ONCE];
     planes_at planes[MONA_ROWS_AT_ONCE];
+    const mona_conv_source source = source_of(calls);
     for (uint32_t i = 0; i < count; i++) {
         const mona_row_call *call = &calls[i];
         ac_address *scratch = (ac_address *)(void *)call->scratch;
@@ -530,7 +528,7 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
                                .pixels = (uint32_t)(call->x_end - call->x_begin),
                                .whole = call->x_end - call->x_begin == b->output.width,
                                .output = {.c0 = b->output_c0, .type = b->output.type}};
-        scratch = place_runs(scratch, call);
+        scratch = place_runs(scratch, call, &source);
         if (conv->epilogue.add)
             r->residual = mona_input_at(call, 1);
         if (call->store) {
@@ -540,6 +538,5 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
             r->output = mona_output_at(call);
         }
     }
-    const mona_conv_source source = source_of(calls);
     run_rows(calls->core, conv, &source, rows, count, calls->loads);
 }

@@ -41,7 +41,7 @@ static void turn_tap(const program *p, ac_address rows, uint32_t t)
                                   sizeof(uint16_t);
         dst.at[lane] = p->columns + lane * AC_BLOCK;
     }
-    turn_all(p->core, sizeof(uint16_t), &dst, &src, columns_of(p) / LANES);
+    turn_all(p->core, sizeof(uint16_t), &dst, &src, (uint32_t)(columns_of(p) / LANES));
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
