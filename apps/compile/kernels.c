@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/compile/onnx_source.h"
 
-#include <ctype.h>
 #include <dirent.h>
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +12,7 @@
 #include "formats/file.h"
 #include "pipeline/job/model_source.h"
 
-enum { MOST_KERNELS = 64, MOST_BYTES = 1 << 18, MOST_OPERANDS = 2 * MONA_KERNEL_OPERANDS };
+enum { MOST_KERNELS = KERNELS_MAX, MOST_BYTES = 1 << 18, MOST_OPERANDS = 2 * MONA_KERNEL_OPERANDS };
 
 typedef struct described {
     mona_kernel kernel;
@@ -221,26 +219,18 @@ static bool parse(described *d, char *text)
     return mona_kernel_sound(&d->kernel);
 }
 
-/* The code of a kernel, NAME.so beside NAME.kernel. Libraries stay open until the command ends. */
+/* The code of a kernel, if there is any. */
 static bool load(described *d, const char *path, format_error *error)
 {
-    char library[4096], symbol[MONA_KERNEL_NAME + 16] = "mona_kernel_";
-    snprintf(library, sizeof library, "%.*s.so", (int)(strlen(path) - strlen(".kernel")), path);
-    if (access(library, F_OK))
-        return true;
-    char *to = symbol + strlen(symbol);
-    for (const char *from = d->name; *from; from++)
-        *to++ = isalnum((unsigned char)*from) ? *from : '_';
-    *to = 0;
-    void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    const mona_kernel *k = opened ? dlsym(opened, symbol) : NULL;
+    pipeline_error why = {0};
+    const mona_kernel *k = kernel_code(path, d->name, &why);
     if (!k)
-        return format_fail(error, "%s: expected a library with %s, found %s", library, symbol,
-                           opened ? "none" : dlerror());
+        return !why.text[0] || format_fail(error, "%s", why.text);
     if (!mona_kernel_sound(k) || k->inputs != d->kernel.inputs || k->outputs != d->kernel.outputs ||
         memcmp(k->operands, d->operands, (k->inputs + k->outputs) * sizeof *k->operands) != 0)
-        return format_fail(error, "%s: expected the kernel of %s, found one with other operands",
-                           library, path);
+        return format_fail(
+            error, "%s: expected a library of this kernel beside it, found one with other operands",
+            path);
     d->kernel.row = k->row;
     with_code++;
     return true;

@@ -95,6 +95,9 @@ static bool choose_stages(job_run *run, pipeline_error *error)
         (!j->sized &&
          !result_size_scale(&j->size, run->shown, &j->input, j->stage.still, &scale, error)))
         return false;
+    if (j->kernels && !j->sr && !j->denoise && !j->colour_model)
+        return pipeline_misuse(error, "--kernels: expected a network that calls them: --sr, "
+                                      "--denoise or --colour-model");
     const model_choice choice = choose_models(j, scale);
     return stage_models_open(&run->models, &choice, &list, error);
 }

@@ -62,7 +62,7 @@ struct job {
     segments_work work;  /* key NULL: nothing is kept */
     long segment_frames; /* in each; 0: a few seconds' worth */
     /* stages and their models; set: kinds, count and what stage has of networks */
-    const char *stages, *sr, *denoise, *colour_model;
+    const char *stages, *sr, *denoise, *colour_model, *kernels;
     network_tier tier;
     job_content content;
     double scale;
@@ -124,7 +124,7 @@ typedef enum job_field {
     JOB_STAGES, JOB_SCALE, JOB_HEIGHT, JOB_WIDTH, JOB_TIER, JOB_CONTENT, JOB_SR, JOB_DENOISE,
     JOB_STRENGTH, JOB_DETAIL, JOB_GRAIN, JOB_COLOUR, JOB_COLOUR_MODEL, JOB_TEMPORAL, JOB_DEINTERLACE,
     JOB_FIELDS, JOB_ROTATE,
-    JOB_SIZE,
+    JOB_SIZE, JOB_KERNELS,
     JOB_CODEC, JOB_CRF, JOB_MATCH_BITRATE, JOB_PRESET, JOB_LOW_LATENCY, JOB_ENCODER_OPTION,
     JOB_AUDIO,
     JOB_QUALITY,

@@ -127,6 +127,9 @@ const option job_rows[JOB_ROWS] = {
                 "where the output cannot hold it; a number: turn the frames as they are stored "
                 "clockwise by so many degrees, and drop the mark; none: only drop it",
         .initial = "auto"},
+    [JOB_KERNELS] = {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(kernels), "FOLDER", work,
+        .help = "kernels of your own that the networks of --sr, --denoise or --colour-model call, with "
+                "their code, as python3 -m mona.kernel --build writes them"},
     [JOB_SIZE] = {"--size", NULL, OPTION_SIZE, CHANGES_BYTES, FIELD(size.size), "WxH", work,
         .help = "make the result this large; a video with a different aspect ratio keeps it by "
                 "means of pixels that are not square (sample aspect ratio)",

@@ -29,8 +29,7 @@ static bool open_bytes(model_source *source, const uint8_t *bytes, size_t size,
         return pipeline_fail(
             error,
             "%s: calls the kernel %s, which mona does not have: expected a program "
-            "of yours that has it (mona_op.h), mona.Model(kernels=...) of Python, or mona run "
-            "--kernels",
+            "of yours that has it (mona_op.h), mona.Model(kernels=...) of Python, or --kernels",
             source->model.name, mona_model_missing_kernel(bytes, size, kernels));
     return !status || pipeline_fail(error, "%s: %s", source->model.name, mona_status_text(status));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/job/job.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <limits.h>
 #include <link.h>
@@ -96,6 +97,25 @@ static bool put_identity(FILE *f, const char *path, pipeline_error *error)
         return false;
     fprintf(f, "@%s", identity);
     return true;
+}
+
+/* Tells a folder by the bytes of its files. */
+static bool put_files(FILE *f, const char *path, pipeline_error *error)
+{
+    struct dirent **names = NULL;
+    const int found = scandir(path, &names, NULL, alphasort);
+    bool ok = true;
+    if (found < 0)
+        return put_identity(f, path, error);
+    for (int i = 0; i < found; free(names[i++])) {
+        char file[PATH_MAX];
+        struct stat about;
+        if (ok && snprintf(file, sizeof file, "%s/%s", path, names[i]->d_name) < PATH_MAX &&
+            !stat(file, &about) && S_ISREG(about.st_mode))
+            ok = put_identity(f, file, error);
+    }
+    free(names);
+    return ok;
 }
 
 /* Tells where it lies. */
@@ -205,7 +225,7 @@ static char *line_of(const job *j, bool makers, put_file file, pipeline_error *e
 
 char *resume_key(const job *j, pipeline_error *error)
 {
-    return line_of(j, true, put_identity, error);
+    return line_of(j, true, put_files, error);
 }
 
 char *resume_words(const job *j, pipeline_error *error)

@@ -148,10 +148,13 @@ static bool denoises_film(const model_choice *choice, const stage_list *list)
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static bool open_file(model_source *source, const char *path, const job *j, pipeline_error *error)
+/* A network of --sr, which may be a chip's. */
+static bool open_file(model_source *source, const stage_models *models, const job *j,
+                      pipeline_error *error)
 {
-    return ends_in(path, ".om") ? model_source_open_om(source, path, j->stage.devices.at[0], error)
-                                : model_source_open(source, path, error);
+    return ends_in(j->sr, ".om")
+               ? model_source_open_om(source, j->sr, j->stage.devices.at[0], error)
+               : model_source_open_with(source, j->sr, models->kernels, error);
 }
 
 bool stage_models_open(stage_models *models, const model_choice *choice, const stage_list *list,
@@ -167,10 +170,12 @@ bool stage_models_open(stage_models *models, const model_choice *choice, const s
     j->stage.bicubic = &models->bicubic.model;
     j->stage.plain_chroma = tiers[j->tier].plain_chroma;
     j->stage.delay = list->delay;
-    if ((j->sr && !open_file(&models->sr[0], j->sr, j, error)) ||
-        !(j->denoise ? model_source_open(&models->denoise, j->denoise, error)
+    if ((j->kernels && !kernel_folder(models->kernels, j->kernels, error)) ||
+        (j->sr && !open_file(&models->sr[0], models, j, error)) ||
+        !(j->denoise ? model_source_open_with(&models->denoise, j->denoise, models->kernels, error)
                      : open_inside(&models->denoise, "denoise", &denoiser, error)) ||
-        !model_source_open(&models->colour, j->colour_model ? j->colour_model : "colour", error) ||
+        !model_source_open_with(&models->colour, j->colour_model ? j->colour_model : "colour",
+                                models->kernels, error) ||
         !model_source_open(&models->bicubic, "bicubic_x2", error))
         return false;
     for (unsigned i = 0; i < list->count; i++)

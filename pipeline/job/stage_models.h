@@ -60,6 +60,7 @@ typedef struct model_choice {
 typedef struct stage_models {
     model_source sr[NETWORK_MAX_SCALE + 1]; /* [s]: enlarges by s; [0]: the file */
     model_source denoise, colour, bicubic;
+    const struct mona_kernel *kernels[KERNELS_MAX + 1]; /* that files may call */
 } stage_models;
 
 /* Sets the stages of choice->job from a list, and opens and names their networks. An sr becomes as

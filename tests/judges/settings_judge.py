@@ -39,7 +39,7 @@ VALUES = {
         '--frames': '3', '--stages': 'denoise', '--scale': '3', '--height': '100', '--width': '120', '--tier': 'best', '--content': 'anime',
         '--sr': 'sr_x2_tiny', '--denoise': 'denoise_balanced', '--strength': '1', '--detail': '1', '--grain': 'keep', '--colour': '0.5',
         '--colour-model': models + '/colour.mona', '--temporal': 'off', '--deinterlace': 'off', '--fields': 'double',
-        '--rotate': '90', '--size': '128x128', '--codec': 'hevc', '--crf': '44', '--preset': 'ultrafast',
+        '--rotate': '90', '--size': '128x128', '--kernels': 'folder', '--codec': 'hevc', '--crf': '44', '--preset': 'ultrafast',
         '--encoder-option': 'qmin=45', '--audio': 'none', '--threads': '1:1:1', '--device': 'model310', '--cpu': 'c',
         '--strip-rows': '8', '--max-delay': '1us', '--reconnect': '0', '--stall': '1', '--metrics': 'm.prom',
         '--metrics-label': 'door', '--preview': '0.1', '--quality': '40', '--html': 'page.html', '--progress': 'json', '--limit': 'pixels=99'},
@@ -105,7 +105,7 @@ ELSEWHERE = {
     ('pictures-out', '--drop-unsupported'): 'PNG holds alpha, and sound is left out with a line',
     ('atc', '--soc'): 'om.sh: the stand-in of atc makes the same for all chips',
     ('enhance', '--allow'): 'playlists.sh: only a playlist shows it',
-    **{(command, '--kernels'): 'user_kernels.sh: only a node of another domain shows it' for command in ('compile', 'run', 'bench', 'inspect')},
+    **{(command, '--kernels'): 'user_kernels.sh: only a node of another domain shows it' for command in ('compile', 'run', 'bench', 'inspect', 'enhance')},
     ('enhance', '--stall'): 'live.sh: only a connection without data shows it',
     ('enhance', '--max-delay'): 'live.sh: only a late frame shows it',
     **{(command, '--no-sandbox'): 'sandbox.sh: only an attempt to leave it shows it'

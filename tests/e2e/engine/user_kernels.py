@@ -7,6 +7,7 @@
     user_kernels.py network FOLDER     one before a convolution
     user_kernels.py joined FOLDER N    between convolutions and alone, on maps of N channels
     user_kernels.py between FILE PY NAME   writes a network with one between convolutions
+    user_kernels.py enhance FOLDER     writes a film and a network that enlarges it; with what was made of it: whether that is right
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
     user_kernels.py function FOLDER    a kernel in place of a function of the model
     user_kernels.py evidence FOLDER    writes a network with one and its inputs: conv.onnx, x.npy, double.py
@@ -665,6 +666,51 @@ def between(file, path, name):
         onnx.write(model(nodes, ins, {'y_': made}, weights))
 
 
+def enhanced(folder, found=None):
+    """Writes a film, crisp.py and a network that enlarges by 2 with it; or compares what was made of them."""
+    h, w, frames = 54, 96, 3
+    luma = np.random.default_rng(8).integers(0, 256, (frames, h, w), np.uint8)
+    source = os.path.join(folder, 'crisp.py')
+    if not found:
+        with open(source, 'w', encoding='utf-8') as file:
+            file.write("from mona.kernel import *\n\n\n@kernel('com.example::Crisp')\n"
+                       'def crisp(x: rows(f32, planes=4), *, y: rows(f32, planes=4)):\n'
+                       '    for p in range(4):\n        around = 0.0\n        for dy in range(-1, 2):\n            for dx in range(-1, 2):\n'
+                       '                around += x[p, dy, dx]\n'
+                       '        y[p, 0, 0] = x[p, 0, 0] + (x[p, 0, 0] - around * 0.111) * (p * 0.25)\n')
+        with open(os.path.join(folder, 'in.y4m'), 'wb') as file:
+            file.write(b'YUV4MPEG2 W%d H%d F25:1 Ip A1:1 C420\n' % (w, h))
+            for frame in luma:
+                file.write(b'FRAME\n' + frame.tobytes() + bytes([128] * (h * w // 2)))
+        weights = np.ones((4, 1, 1, 1), np.float32)
+        nodes = node('Conv', ['luma', 'w'], ['four']) + node('Crisp', ['four'], ['crisp'], 'com.example') + \
+            node('DepthToSpace', ['crisp'], ['luma_x2'], '', field(5, field(1, 'blocksize') + field(3, 2) + field(20, 2)) +
+                 field(5, field(1, 'mode') + field(4, 'CRD') + field(20, 3)))
+        with open(os.path.join(folder, 'crisp.onnx'), 'wb') as file:
+            file.write(model(nodes, {'luma': luma[:1, None].astype(np.float32)}, {'luma_x2': np.zeros((1, 1, 2 * h, 2 * w), np.float32)},
+                             {'w': weights}, True))
+        return
+    kernel, = load(source)
+    step = np.float32(np.float16(1 / 255))
+    with open(found, 'rb') as file:
+        data = file.read()
+    at = data.index(b'\n') + 1
+    for frame in luma:
+        x = half(frame.astype(np.float32) * step).astype(np.float32)
+        y = half(kernel(np.stack([x] * 4))).astype(np.float32)
+        wanted = np.zeros((2 * h, 2 * w), np.float32)
+        for p in range(4):
+            wanted[p // 2::2, p % 2::2] = y[p]
+        wanted = np.clip(np.rint(half(wanted * np.float32(255)).astype(np.float32)), 0, 255).astype(np.uint8)
+        at = data.index(b'\n', at) + 1
+        made = np.frombuffer(data, np.uint8, 4 * h * w, at).reshape(2 * h, 2 * w)
+        if (made != wanted).any():
+            print('different', (made != wanted).sum(), abs(made.astype(int) - wanted).max())
+            return
+        at += 6 * h * w
+    print('same')
+
+
 def main():
     what, folder, *rest = sys.argv[1:]
     if what == 'onnx':
@@ -674,7 +720,7 @@ def main():
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
     {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
-     'zeros': zeros, 'names': one_of_a_name, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
+     'zeros': zeros, 'names': one_of_a_name, 'enhance': lambda f: enhanced(f, *rest), 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

@@ -158,6 +158,22 @@ same "of u16 it is none, which the report tells" "$(why Wide)" "reads u16, which
 same "nor of cells that are no squares" "$(why Flat)" "makes cells of 1 x 2 samples; those of maps are squares"
 same "nor with a table that is an input" "$(why Gain)" "reads a table that is computed or an input"
 
+# ---- in films
+helper enhance "$tmp"
+succeeds "the code of a kernel in a network for films" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/crisp.py" -o "$tmp/crisp" --build
+succeeds "which takes frames of any size" "$mona" compile "$tmp/crisp.onnx" -o "$tmp/crisp.mona" --kernels "$tmp/crisp" --input-type u8 --output-type u8
+# $@: options
+crisp() {
+    "$mona" enhance "$tmp/in.y4m" -o "$tmp/out.y4m" -y --stages sr "$@"
+}
+succeeds "mona enhance --kernels" crisp --sr "$tmp/crisp.mona" --kernels "$tmp/crisp"
+same "makes what numpy does" "$(helper enhance "$tmp" "$tmp/out.y4m")" same
+fails "without kernels" "calls the kernel com.example::Crisp, which mona does not have" crisp --sr "$tmp/crisp.mona"
+fails "with those of no network" "--kernels: expected a network that calls them: --sr, --denoise or --colour-model" crisp --kernels "$tmp/crisp"
+fails "with a folder that has none" "expected a folder with files *.kernel, found none" crisp --sr "$tmp/crisp.mona" --kernels "$BUILD/python"
+cp "$tmp/crisp/Crisp.kernel" "$tmp/wrong/b.kernel"
+fails "without their code" "expected its code beside it" crisp --sr "$tmp/crisp.mona" --kernels "$tmp/wrong"
+
 # ---- in place of operators
 helper pattern "$tmp"
 succeeds "a kernel with a pattern" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/scale.py" -o "$tmp/fused" --build

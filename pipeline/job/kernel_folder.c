@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pipeline/job/model_source.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "engine/mona_op.h"
+
+/* Libraries stay open: a model may call them as long as the process lives. */
+const mona_kernel *kernel_code(const char *path, const char *name, pipeline_error *error)
+{
+    char library[4096], symbol[MONA_KERNEL_NAME + 16] = "mona_kernel_";
+    snprintf(library, sizeof library, "%.*s.so", (int)(strlen(path) - strlen(".kernel")), path);
+    if (access(library, F_OK))
+        return NULL;
+    char *to = symbol + strlen(symbol);
+    for (const char *from = name; *from; from++)
+        *to++ = isalnum((unsigned char)*from) ? *from : '_';
+    *to = 0;
+    void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    const mona_kernel *k = opened ? dlsym(opened, symbol) : NULL;
+    if (!k)
+        pipeline_fail(error, "%s: expected a library with %s, found %s", library, symbol,
+                      opened ? "none" : dlerror());
+    return k;
+}
+
+/* The name in the first line of what mona.kernel wrote. */
+static bool read_name(const char *path, char name[MONA_KERNEL_NAME + 1])
+{
+    FILE *file = fopen(path, "r");
+    const bool read = file && fscanf(file, "kernel %127s", name) == 1;
+    if (file)
+        fclose(file);
+    return read;
+}
+
+static bool add(const mona_kernel *list[KERNELS_MAX + 1], size_t count, const char *path,
+                pipeline_error *error)
+{
+    char name[MONA_KERNEL_NAME + 1];
+    if (count == KERNELS_MAX)
+        return pipeline_fail(error, "%s: expected up to %d kernels, found more", path, KERNELS_MAX);
+    if (!read_name(path, name))
+        return pipeline_fail(
+            error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);
+    list[count] = kernel_code(path, name, error);
+    return list[count] ||
+           pipeline_fail(
+               error,
+               "%s: expected its code beside it, which python3 -m mona.kernel --build writes",
+               path);
+}
+
+bool kernel_folder(const mona_kernel *list[KERNELS_MAX + 1], const char *folder,
+                   pipeline_error *error)
+{
+    struct dirent **names = NULL;
+    const int found = scandir(folder, &names, NULL, alphasort);
+    size_t count = 0;
+    bool ok = found >= 0;
+    for (int i = 0; i < found; free(names[i++])) {
+        char path[4096];
+        if (ok && ends_in(names[i]->d_name, ".kernel") &&
+            snprintf(path, sizeof path, "%s/%s", folder, names[i]->d_name) < (int)sizeof path)
+            ok = add(list, count++, path, error);
+    }
+    free(names);
+    list[ok ? count : 0] = NULL;
+    return (ok && count) ||
+           pipeline_fail(error, "--kernels: %s: expected a folder with files *.kernel, found none",
+                         folder);
+}
