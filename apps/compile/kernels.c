@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "engine/model_format.h"
 #include "engine/op/kernel_program.h"
 #include "formats/blocks.h"
 #include "formats/file.h"
@@ -53,22 +54,23 @@ static bool parse_operand(described *d, const char *line)
 {
     char side[8], type[4];
     unsigned planes, h, w, y, x, elements;
+    int end = 0;
     const uint32_t index = d->kernel.inputs + d->kernel.outputs;
     mona_kernel_operand *o = &d->operands[index];
     if (index == MOST_OPERANDS || sscanf(line, "%7s %*s %3s", side, type) != 2 ||
         (o->type = type_named(type)) == MONA_TYPE_COUNT)
         return false;
     const bool input = !strcmp(side, "input");
-    if (sscanf(line, "%*s %*s %*s planes %9u cell %9u %9u around %9u %9u", &planes, &h, &w, &y,
-               &x) == 5 &&
+    if (sscanf(line, "%*s %*s %*s planes %9u cell %9u %9u around %9u %9u%n", &planes, &h, &w, &y,
+               &x, &end) == 5 &&
         planes <= MONA_KERNEL_ROWS && h <= MONA_KERNEL_CELL && w <= MONA_KERNEL_CELL &&
         y <= MONA_KERNEL_AROUND && x <= MONA_KERNEL_AROUND) {
         o->planes = planes;
         o->cell_rows = (uint8_t)h, o->cell_columns = (uint8_t)w;
         o->around_rows = (uint8_t)y, o->around_columns = (uint8_t)x;
-    } else if (sscanf(line, "%*s %*s %*s table %9u", &elements) == 1)
+    } else if (sscanf(line, "%*s %*s %*s table %9u%n", &elements, &end) == 1)
         o->elements = elements;
-    else
+    if (!end || line[end])
         return false;
     input ? d->kernel.inputs++ : d->kernel.outputs++;
     return (input && !d->kernel.outputs) || !strcmp(side, "output");
@@ -115,15 +117,23 @@ static const struct operation {
     {"store", MONA_KERNEL_STORE, A_STORE},
 };
 
+/* A word that is a whole number from low to high. */
+static bool whole(const char *word, int64_t low, int64_t high, int64_t *number)
+{
+    char *end;
+    *number = strtoll(word, &end, 10);
+    return end != word && !*end && *number >= low && *number <= high;
+}
+
 /* "f3", a value of each cell; "u3", a uniform one; "s3", a sample. */
 static bool value_of(const char *word, mona_kernel_value *v)
 {
     static const char kinds[] = {'f', 'u', 's'};
-    unsigned index;
+    int64_t index;
     for (v->kind = 0; v->kind < sizeof kinds && word[0] != kinds[v->kind];)
         v->kind++;
-    const bool ok = v->kind < sizeof kinds && sscanf(word + 1, "%5u", &index) == 1;
-    v->index = ok && index <= UINT16_MAX ? (uint16_t)index : UINT16_MAX;
+    const bool ok = v->kind < sizeof kinds && whole(word + 1, 0, UINT16_MAX, &index);
+    v->index = ok ? (uint16_t)index : UINT16_MAX;
     return ok;
 }
 
@@ -132,47 +142,71 @@ enum { MOST_WORDS = 5, WORD = 24 };
 static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
                         mona_kernel_step *s)
 {
-    s->operation = o->operation;
+    int64_t value = 1, input = 0, plane = 0, row = 0, column = 0;
+    bool ok = true;
     switch (o->form) {
     case OF_TWO:
-        s->value = words[4][0] ? (uint32_t)strtoul(words[4], NULL, 10) : 1;
-        return value_of(words[1], &s->to) && value_of(words[2], &s->a) && value_of(words[3], &s->b);
+        ok = value_of(words[1], &s->to) && value_of(words[2], &s->a) && value_of(words[3], &s->b) &&
+             (!words[4][0] || whole(words[4], 0, UINT32_MAX, &value));
+        break;
     case A_GATHER:
-        s->value = (uint32_t)strtoul(words[3], NULL, 10);
-        return value_of(words[1], &s->to) && value_of(words[2], &s->a);
+        ok = value_of(words[1], &s->to) && value_of(words[2], &s->a) &&
+             whole(words[3], 0, UINT32_MAX, &value);
+        input = s->a.index;
+        break;
     case AN_ENTRY:
-        s->a.index = (uint16_t)strtoul(words[2], NULL, 10);
-        s->value = (uint32_t)strtoul(words[3], NULL, 10);
-        return value_of(words[1], &s->to);
+        ok = value_of(words[1], &s->to) && whole(words[2], 0, UINT16_MAX, &input) &&
+             whole(words[3], 0, UINT32_MAX, &value);
+        break;
     case A_NUMBER:
-        s->value = (uint32_t)strtoul(words[2], NULL, 10);
-        return value_of(words[1], &s->to);
+        ok = value_of(words[1], &s->to) && whole(words[2], 0, UINT32_MAX, &value);
+        break;
     case A_VALUE:
-        return value_of(words[1], &s->to);
+        ok = value_of(words[1], &s->to);
+        break;
     case A_SAMPLE:
-        s->a.index = (uint16_t)strtoul(words[1], NULL, 10);
-        s->plane = (uint8_t)strtoul(words[2], NULL, 10);
-        s->row = (int8_t)strtol(words[3], NULL, 10);
-        s->column = (int8_t)strtol(words[4], NULL, 10);
-        return true;
-    default:
-        s->plane = (uint8_t)strtoul(words[1], NULL, 10);
-        s->value = (uint32_t)strtoul(words[2], NULL, 10);
-        return value_of(words[3], &s->a);
+        ok = whole(words[1], 0, UINT16_MAX, &input) && whole(words[2], 0, UINT8_MAX, &plane) &&
+             whole(words[3], INT8_MIN, INT8_MAX, &row) &&
+             whole(words[4], INT8_MIN, INT8_MAX, &column);
+        break;
+    case A_STORE:
+        ok = whole(words[1], 0, UINT8_MAX, &plane) && whole(words[2], 0, UINT32_MAX, &value) &&
+             value_of(words[3], &s->a);
+        input = s->a.index;
+        break;
     }
+    s->operation = o->operation;
+    if (o->form != OF_TWO)
+        s->a.index = (uint16_t)input;
+    s->plane = (uint8_t)plane;
+    s->row = (int8_t)row;
+    s->column = (int8_t)column;
+    s->value = o->form == A_VALUE || o->form == A_SAMPLE ? 0 : (uint32_t)value;
+    return ok;
+}
+
+/* Words of a line; 0: more than any form has. */
+static int split(const char *line, char words[MOST_WORDS][WORD])
+{
+    char more[2];
+    const int found = sscanf(line, "%23s %23s %23s %23s %23s %1s", words[0], words[1], words[2],
+                             words[3], words[4], more);
+    return found <= MOST_WORDS ? found : 0;
 }
 
 static bool parse_step(described *d, const char *line)
 {
     enum { OPERATIONS = sizeof operations / sizeof *operations };
+    static const int lengths[] = {[OF_TWO] = 4,   [A_NUMBER] = 3, [AN_ENTRY] = 4, [A_VALUE] = 2,
+                                  [A_SAMPLE] = 5, [A_GATHER] = 4, [A_STORE] = 4};
     char words[MOST_WORDS][WORD] = {{0}};
+    const int found = split(line, words);
     size_t i = 0;
-    if (sscanf(line, "%23s %23s %23s %23s %23s", words[0], words[1], words[2], words[3], words[4]) <
-        2)
-        return false;
     while (i < OPERATIONS && strcmp(words[0], operations[i].name))
         i++;
-    if (i == OPERATIONS || !list_grow((void **)&d->steps, &d->room, d->count, sizeof *d->steps))
+    if (i == OPERATIONS || found < lengths[operations[i].form] ||
+        found > lengths[operations[i].form] + (operations[i].form == OF_TWO) ||
+        !list_grow((void **)&d->steps, &d->room, d->count, sizeof *d->steps))
         return false;
     d->now->count++;
     memset(&d->steps[d->count], 0, sizeof *d->steps);
@@ -183,7 +217,8 @@ static bool parse_step(described *d, const char *line)
 static bool parse_program(described *d, const char *line)
 {
     unsigned output, full, uniform;
-    if (sscanf(line, "program %4u %5u %5u", &output, &full, &uniform) != 3 ||
+    int end = 0;
+    if (sscanf(line, "program %4u %5u %5u%n", &output, &full, &uniform, &end) != 3 || line[end] ||
         output >= d->kernel.outputs)
         return false;
     d->now = &d->programs[output];
@@ -201,12 +236,20 @@ static bool parse_line(described *d, const char *line)
     return d->now ? parse_step(d, line) : parse_operand(d, line);
 }
 
+/* Whether the text is as mona.kernel wrote it: the first line, "kernel NAME crc C", ends with the
+ * CRC-32 of those behind it. */
+static bool is_whole(const char *text)
+{
+    const char *rest = strchr(text, '\n');
+    unsigned crc;
+    int end = 0;
+    return rest && sscanf(text, "kernel %*s crc %8x%n", &crc, &end) == 1 && text + end == rest &&
+           mona_crc32(0, rest + 1, strlen(rest + 1)) == crc;
+}
+
 static bool parse(described *d, char *text)
 {
     char *rest = text;
-    const size_t length = strlen(text);
-    if (!length || text[length - 1] != '\n') /* a part of a file, or no text */
-        return false;
     for (char *line; (line = strtok_r(rest, "\n", &rest));)
         if (!parse_line(d, line))
             return false;
@@ -276,8 +319,14 @@ static bool read_one(const char *path, format_error *error)
     if (text)
         memcpy(text, bytes, size);
     free(bytes);
-    const bool sound = text && parse(&descriptions[count], text);
+    const bool whole_text = text && is_whole(text);
+    const bool sound = whole_text && parse(&descriptions[count], text);
     free(text);
+    if (!whole_text)
+        return format_fail(error,
+                           "%s: expected a kernel's interface as python3 -m mona.kernel wrote it, "
+                           "found one without its checksum",
+                           path);
     if (!sound)
         return format_fail(
             error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);

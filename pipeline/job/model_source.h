@@ -36,8 +36,8 @@ bool model_source_open_with(model_source *source, const char *name,
 
 void model_source_close(model_source *source);
 
-/* The code of the kernel `name`: NAME.so beside the file NAME.kernel at this path. NULL: there is no
- * such library, or it is none of that kernel, which *error says. It stays loaded. */
+/* The code of the kernel `name`: NAME.so beside the file NAME.kernel at this path. NULL: there is
+ * no such library, or it is none of that kernel, which *error says. It stays loaded. */
 const struct mona_kernel *kernel_code(const char *path, const char *name, pipeline_error *error);
 
 /* The kernels of a folder, as python3 -m mona.kernel --build writes them: a list that ends with

@@ -16,6 +16,7 @@ import os
 import platform
 import re
 import subprocess
+import zlib
 
 import numpy as np
 
@@ -162,13 +163,14 @@ class Kernel:
 
     def interface(self):
         """What mona compile --kernels reads."""
-        lines = [f'kernel {self.name}']
+        lines = []
         for kind, operands in (('input', self.inputs), ('output', self.outputs)):
             for o in operands.values():
                 lines.append(f'{kind} {o.name} {o.type} ' + (
                     f'planes {o.planes} cell {o.cell[0]} {o.cell[1]} around {o.around[0]} {o.around[1]}' if o.planes
                     else f'table {o.elements}'))
-        return '\n'.join(lines) + '\n' + ''.join(self.programs().values())
+        text = '\n'.join(lines) + '\n' + ''.join(self.programs().values())
+        return f'kernel {self.name} crc {zlib.crc32(text.encode()):08x}\n{text}'
 
     def programs(self):
         """By output: what is the same as a program for an AI Core's vector unit."""

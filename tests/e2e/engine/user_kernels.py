@@ -8,6 +8,7 @@
     user_kernels.py joined FOLDER N    between convolutions and alone, on maps of N channels
     user_kernels.py between FILE PY NAME   writes a network with one between convolutions
     user_kernels.py enhance FOLDER     writes a film and a network that enlarges it; with what was made of it: whether that is right
+    user_kernels.py seal FILE          gives an interface of a kernel its checksum
     user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
     user_kernels.py function FOLDER    a kernel in place of a function of the model
     user_kernels.py evidence FOLDER    writes a network with one and its inputs: conv.onnx, x.npy, double.py
@@ -28,6 +29,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import zlib
 
 import numpy as np
 
@@ -711,6 +713,14 @@ def enhanced(folder, found=None):
     print('same')
 
 
+def seal(path):
+    """Gives an interface of a kernel its checksum."""
+    with open(path, 'r+', encoding='utf-8') as file:
+        head, text = file.read().split('\n', 1)
+        file.seek(0)
+        file.write(f'{head.split(" crc")[0]} crc {zlib.crc32(text.encode()):08x}\n{text}')
+
+
 def main():
     what, folder, *rest = sys.argv[1:]
     if what == 'onnx':
@@ -720,7 +730,7 @@ def main():
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
     {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
-     'zeros': zeros, 'names': one_of_a_name, 'enhance': lambda f: enhanced(f, *rest), 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
+     'zeros': zeros, 'names': one_of_a_name, 'enhance': lambda f: enhanced(f, *rest), 'seal': seal, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

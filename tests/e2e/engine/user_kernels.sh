@@ -77,14 +77,27 @@ divide f0 s0 s0' 'kernel a::B
 input x u8 planes 1 cell 1 1 around 0 0
 output y u8 planes 1 cell 1 1 around 0 0
 program 0 1 1
-add f0 x0 s0'; do
+add f0 x0 s0' 'kernel a::B
+input x u8 planes 1 cell 1 1 around 0 0 0
+output y u8 planes 1 cell 1 1 around 0 0'; do
     mkdir -p "$tmp/wrong"
     printf '%s\n' "$wrong" > "$tmp/wrong/b.kernel"
+    helper seal "$tmp/wrong/b.kernel"
     fails "an interface that is wrong" "wrong/b.kernel: expected a kernel's interface" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
 done
 
-head -c -1 "$tmp/kernels/Twice.kernel" > "$tmp/wrong/b.kernel"
-fails "a part of an interface" "wrong/b.kernel: expected a kernel's interface" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
+# Words that are no numbers of their fields, as one that was cut to 8 bits would be; more words, or fewer.
+for wrong in 'sample 0 256 0 0' 'sample 0 0 -129 0' 'sample 65536 0 0 0' 'sample 0 0 0 1x' 'sample 0 0 0' 'add f65536 s0 s0' 'add f0 s0 s0 1 1' \
+    'const f0 4294967296' 'const f0 -1' 'store 256 0 s0' 'store 0 0 s0 0' 'width f0 1' 'gather f0 s0 4294967297'; do
+    { sed 's/^store .*//; /^$/d' "$tmp/kernels/Twice.kernel" && printf '%s\nstore 0 0 s0\n' "$wrong"; } > "$tmp/wrong/b.kernel"
+    helper seal "$tmp/wrong/b.kernel"
+    fails "a step that is wrong" "wrong/b.kernel: expected a kernel's interface, which" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
+done
+for part in 'head -c -1' 'sed 2d' 'sed 4d' 'sed 1s/crc/crd/' 'sed $s/0/1/'; do
+    $part "$tmp/kernels/Twice.kernel" > "$tmp/wrong/b.kernel"
+    fails "a part of an interface" "wrong/b.kernel: expected a kernel's interface as python3 -m mona.kernel wrote it" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" \
+        --kernels "$tmp/wrong"
+done
 cp "$tmp/kernels/Twice.kernel" "$tmp/wrong/a.kernel"
 cp "$tmp/kernels/Twice.kernel" "$tmp/wrong/b.kernel"
 fails "two kernels of one name" "expected one kernel com.example::Twice in the folder, found two" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" \
