@@ -69,8 +69,7 @@ static double mse_of(const plane_pair *p)
     double sum = 0;
     for (uint32_t y = 0; y < p->height; y++) {
         const uint8_t *a = p->a + y * p->a_stride, *b = p->b + y * p->b_stride;
-        sum +=
-            (double)(p->wide ? row_error(a, b, p->width, true) : row_error(a, b, p->width, false));
+        sum += (double)BY_WIDTH(p->wide, row_error, a, b, p->width);
     }
     return sum / ((double)p->width * p->height);
 }

@@ -108,10 +108,7 @@ static inline void sum_row(const chroma_noise *c, unsigned plane, uint32_t y)
 static inline void make_copies(const chroma_noise *c, const frame *f)
 {
     for (uint32_t y = 0; y < c->height; y++)
-        if (f->format.bits > 8)
-            copy_row(c, f, y, true);
-        else
-            copy_row(c, f, y, false);
+        BY_WIDTH(f->format.bits > 8, copy_row, c, f, y);
     for (unsigned copy = LUMA; copy < SUMS; copy++)
         extend(c, copy);
     for (unsigned p = 0; p < 2; p++) {
@@ -202,10 +199,7 @@ static void chroma_noise_clean_any(const chroma_noise *c, const frame *f)
         for (int v = -REACH; v <= REACH; v += STEP)
             for (int u = v % (2 * STEP) ? STEP - REACH : -REACH; u <= REACH; u += 2 * STEP)
                 add_samples(c, y, y + (uint32_t)v, u, &of);
-        if (f->format.bits > 8)
-            put_means(c, f, y, share, true);
-        else
-            put_means(c, f, y, share, false);
+        BY_WIDTH(f->format.bits > 8, put_means, c, f, y, share);
     }
 }
 

@@ -69,10 +69,8 @@ static void smooth_plane(const deband_job *job, unsigned plane)
         const uint8_t *rows[2 * RANGE + 1];
         for (int r = -RANGE; r <= RANGE; r++)
             rows[RANGE + r] = frame_row(job->in, plane, within((int64_t)y + r, size.height));
-        if (format->bits > 8)
-            smooth_row(rows, frame_row(job->out, plane, y), patterns, size.width, limit, true);
-        else
-            smooth_row(rows, frame_row(job->out, plane, y), patterns, size.width, limit, false);
+        BY_WIDTH(format->bits > 8, smooth_row, rows, frame_row(job->out, plane, y), patterns,
+                 size.width, limit);
     }
     frame_pad_plane(job->out, plane);
 }

@@ -460,10 +460,7 @@ static void keep_detail(const noise_job *job, unsigned planes)
         for (uint32_t y = 0; y < size.height; y++) {
             const uint8_t *in = frame_row(job->in, p, y);
             uint8_t *out = frame_row(job->out, p, y);
-            if (job->in->format.bits > 8)
-                mix_row(out, in, size.width, share, true);
-            else
-                mix_row(out, in, size.width, share, false);
+            BY_WIDTH(job->in->format.bits > 8, mix_row, out, in, size.width, share);
         }
     }
 }

@@ -205,10 +205,7 @@ static void put_plane(grain_stage_state *g, const grain_job *job, unsigned plane
         const uint8_t *luma = frame_row(job->in, 0, (size_t)row << shift_y);
         const uint8_t *in = frame_row(job->in, plane, row);
         uint8_t *out = frame_row(job->out, plane, row);
-        if (format->bits > 8)
-            put_line(g, in, luma, out, size.width, format->bits, shift_x, true);
-        else
-            put_line(g, in, luma, out, size.width, format->bits, shift_x, false);
+        BY_WIDTH(format->bits > 8, put_line, g, in, luma, out, size.width, format->bits, shift_x);
     }
     frame_pad_plane(job->out, plane);
 }

@@ -154,7 +154,7 @@ static void grain_measure_any(grain_meter *meter, const frame *in, const frame *
     forget_some(meter);
     for (uint32_t y = 0; y + SIDE <= height; y += step)
         for (uint32_t x = 0; x + SIDE <= width; x += step) {
-            wide ? take(&t, &p, x, y, true) : take(&t, &p, x, y, false);
+            BY_WIDTH(wide, take, &t, &p, x, y);
             meter->energies[t.level][class_of(t.energy)] += t.flat ? WEIGHT : WEIGHT / OTHERS;
             model->seed = mixed(model->seed, &t);
         }
@@ -164,7 +164,7 @@ static void grain_measure_any(grain_meter *meter, const frame *in, const frame *
     }
     for (uint32_t y = 0; y + SIDE <= height; y += step)
         for (uint32_t x = 0; x + SIDE <= width; x += step) {
-            wide ? take(&t, &p, x, y, true) : take(&t, &p, x, y, false);
+            BY_WIDTH(wide, take, &t, &p, x, y);
             const double energy = (double)t.energy;
             if (energy <= 2 * medians[t.level] && 2 * energy >= medians[t.level])
                 correlate(&t, meter->across, meter->down);

@@ -44,10 +44,8 @@ static mona_size motion_mask_measure_any(motion_mask_block *blocks, const frame 
         motion_mask_block *row = blocks + (size_t)(y / MOTION_MASK_BLOCK) * count.width;
         const uint8_t *n = frame_row(now, 0, y);
         const uint8_t *p = frame_row(previous, 0, y);
-        if (now->format.bits > 8)
-            add_sums(row, n, now->stride[0], p, previous->stride[0], size.width, true);
-        else
-            add_sums(row, n, now->stride[0], p, previous->stride[0], size.width, false);
+        BY_WIDTH(now->format.bits > 8, add_sums, row, n, now->stride[0], p, previous->stride[0],
+                 size.width);
     }
     return count;
 }

@@ -111,8 +111,8 @@ static uint32_t difference(const search *s, motion_vector v)
         !inside(&s->before, x, y, MOTION_WINDOW))
         return UINT32_MAX;
     if (s->level)
-        return s->now.wide ? sad(s, x, y, fx, fy, true, true) : sad(s, x, y, fx, fy, true, false);
-    return s->now.wide ? sad(s, x, y, fx, fy, false, true) : sad(s, x, y, fx, fy, false, false);
+        return BY_WIDTH(s->now.wide, sad, s, x, y, fx, fy, true);
+    return BY_WIDTH(s->now.wide, sad, s, x, y, fx, fy, false);
 }
 
 /* ---- the search ----------------------------------------------------------------------------- */
@@ -204,10 +204,7 @@ static inline void fetch(const view *v, int32_t x, int32_t y, int fx, int fy, in
 static void fetch_square(const view *v, int32_t x, int32_t y, int fx, int fy, int side, int most,
                          uint16_t *to)
 {
-    if (v->wide)
-        fetch(v, x, y, fx, fy, side, most, to, true);
-    else
-        fetch(v, x, y, fx, fy, side, most, to, false);
+    BY_WIDTH(v->wide, fetch, v, x, y, fx, fy, side, most, to);
 }
 
 /* The window's first sample: as far around the block as the plane reaches. */

@@ -90,7 +90,7 @@ typedef struct response {
 
 /* p: the block's first sample. *level: the sum of its samples. */
 static inline response respond(const uint8_t *p, ptrdiff_t stride, unsigned spacing,
-                               const bool wide, const bool squared, uint32_t *level)
+                               const bool squared, uint32_t *level, const bool wide)
 {
     const ptrdiff_t size = wide ? 2 : 1;
     const ptrdiff_t down = stride * (ptrdiff_t)spacing, right = (ptrdiff_t)spacing * size;
@@ -197,9 +197,8 @@ static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint3
         for (uint32_t x = margin; x + NOISE_BLOCK + margin <= v->width; x += step) {
             const uint8_t *first = block_at(v, x, y);
             uint32_t level = 0;
-            const uint64_t sum = more
-                                     ? respond(first, v->stride, spacing, true, false, &level).sum
-                                     : respond(first, v->stride, spacing, false, false, &level).sum;
+            const uint64_t sum =
+                BY_WIDTH(more, respond, first, v->stride, spacing, false, &level).sum;
             const uint64_t bin = sum * NOISE_BIN_STEPS / AREA >> more;
             level >>= more;
             if ((!clipped && (level <= DARKEST * AREA || level >= BRIGHTEST * AREA ||
@@ -209,10 +208,7 @@ static void list_blocks(noise_work *work, const view *v, unsigned spacing, uint3
             noise_block *b = &work->blocks[work->count++];
             *b = (noise_block){x, y, bin < NOISE_BINS ? (uint32_t)bin : NOISE_BINS - 1};
             work->bins[b->bin]++;
-            if (more)
-                add_jumps(work, first, v->stride, true);
-            else
-                add_jumps(work, first, v->stride, false);
+            BY_WIDTH(more, add_jumps, work, first, v->stride);
         }
 }
 
@@ -255,8 +251,7 @@ static response respond_all(const noise_work *work, const view *v, unsigned spac
     for (uint32_t i = 0; i < work->count; i++) {
         const uint8_t *first = block_at(v, work->blocks[i].x, work->blocks[i].y);
         uint32_t unused = 0;
-        const response r = v->bits > 8 ? respond(first, v->stride, spacing, true, true, &unused)
-                                       : respond(first, v->stride, spacing, false, true, &unused);
+        const response r = BY_WIDTH(v->bits > 8, respond, first, v->stride, spacing, true, &unused);
         all.sum += r.sum;
         all.squares += r.squares;
         all.count += r.count;
@@ -421,8 +416,7 @@ double noise_block_response(const noise_block *block, const uint8_t *plane, ptrd
     const view v = {.plane = plane, .stride = stride, .bits = bits};
     const uint8_t *first = block_at(&v, block->x, block->y);
     uint32_t unused = 0;
-    const uint64_t sum = bits > 8 ? respond(first, stride, distance, true, false, &unused).sum
-                                  : respond(first, stride, distance, false, false, &unused).sum;
+    const uint64_t sum = BY_WIDTH(bits > 8, respond, first, stride, distance, false, &unused).sum;
     return (double)sum / AREA * TO_SIGMA / (1 << (bits - 8));
 }
 

@@ -79,10 +79,7 @@ static differences find_differences(const noise_work *work, const frame *f, unsi
     for (uint32_t i = 0; i < work->flattest; i++) {
         const uint8_t *first = frame_row(f, plane, work->blocks[i].y) +
                                work->blocks[i].x * frame_sample_bytes(&f->format);
-        if (wide)
-            add_differences(&all, first, f->stride[plane], distance, true);
-        else
-            add_differences(&all, first, f->stride[plane], distance, false);
+        BY_WIDTH(wide, add_differences, &all, first, f->stride[plane], distance);
     }
     return all;
 }

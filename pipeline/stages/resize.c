@@ -256,13 +256,8 @@ static void filter_plane(const resizer *r, const frame *in, const frame *out, un
     const uint32_t height = frame_shown_size(&out->format, p).height;
     for (uint32_t y = 0; y < height; y += RESIZE_LANES) {
         const uint32_t rows = min_u32(height - y, RESIZE_LANES);
-        if (in->format.bits > 8) {
-            filter_down(r, in, p, y, rows, true);
-            filter_across(r, out, p, y, rows, true);
-        } else {
-            filter_down(r, in, p, y, rows, false);
-            filter_across(r, out, p, y, rows, false);
-        }
+        BY_WIDTH(in->format.bits > 8, filter_down, r, in, p, y, rows);
+        BY_WIDTH(in->format.bits > 8, filter_across, r, out, p, y, rows);
     }
 }
 

@@ -9,6 +9,10 @@
 #include <stdint.h>
 #include <string.h>
 
+/* A function whose last argument is `wide`, with each of its values compiled on its own. */
+#define BY_WIDTH(wide, function, ...)                                                              \
+    ((wide) ? function(__VA_ARGS__, true) : function(__VA_ARGS__, false))
+
 static inline int plane_sample(const uint8_t *row, ptrdiff_t x, bool wide)
 {
     uint16_t value;

@@ -136,10 +136,7 @@ static void measure_light(const steadying *s, unsigned plane)
         for (uint32_t x = 0; x < size.width; x += side, to++) {
             const uint32_t count = min_u32(side, size.width - x);
             const ptrdiff_t at = (ptrdiff_t)x * (wide ? 2 : 1);
-            if (wide)
-                add_differences(to, plane, m + at, p + at, count, true);
-            else
-                add_differences(to, plane, m + at, p + at, count, false);
+            BY_WIDTH(wide, add_differences, to, plane, m + at, p + at, count);
         }
     }
 }
