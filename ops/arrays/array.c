@@ -154,21 +154,11 @@ void mona_array_read_floats(float *to, array_source from, int64_t at, int32_t st
     const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type), step = stride * element;
     const uint8_t *data = from.data + at * element;
     switch (from.type) {
-    case MONA_U8:
-        read_floats(to, data, step, count, MONA_U8);
-        break;
-    case MONA_S8:
-        read_floats(to, data, step, count, MONA_S8);
-        break;
-    case MONA_F16:
-        read_floats(to, data, step, count, MONA_F16);
-        break;
-    case MONA_F32:
-        read_floats(to, data, step, count, MONA_F32);
-        break;
-    case MONA_S32:
-        read_floats(to, data, step, count, MONA_S32);
-        break;
+        CASE(MONA_U8, read_floats(to, data, step, count, MONA_U8));
+        CASE(MONA_S8, read_floats(to, data, step, count, MONA_S8));
+        CASE(MONA_F16, read_floats(to, data, step, count, MONA_F16));
+        CASE(MONA_F32, read_floats(to, data, step, count, MONA_F32));
+        CASE(MONA_S32, read_floats(to, data, step, count, MONA_S32));
     default: /* rare */
         for (uint32_t i = 0; i < count; i++)
             to[i] = float_at(data + (ptrdiff_t)i * step, from.type);
@@ -182,18 +172,10 @@ void mona_array_read_ints(int64_t *to, array_source from, int64_t at, int32_t st
     const ptrdiff_t element = (ptrdiff_t)mona_type_size(from.type), step = stride * element;
     const uint8_t *data = from.data + at * element;
     switch (from.type) {
-    case MONA_U8:
-        read_ints(to, data, step, count, MONA_U8);
-        break;
-    case MONA_S8:
-        read_ints(to, data, step, count, MONA_S8);
-        break;
-    case MONA_S32:
-        read_ints(to, data, step, count, MONA_S32);
-        break;
-    case MONA_S64:
-        read_ints(to, data, step, count, MONA_S64);
-        break;
+        CASE(MONA_U8, read_ints(to, data, step, count, MONA_U8));
+        CASE(MONA_S8, read_ints(to, data, step, count, MONA_S8));
+        CASE(MONA_S32, read_ints(to, data, step, count, MONA_S32));
+        CASE(MONA_S64, read_ints(to, data, step, count, MONA_S64));
     default:
         for (uint32_t i = 0; i < count; i++)
             to[i] = int_at(data + (ptrdiff_t)i * step, from.type);

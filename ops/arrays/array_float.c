@@ -285,27 +285,13 @@ INLINE void each_three(uint32_t function, float *y, const float *const x[3], uin
 static void apply_two(uint32_t function, float *y, const float *a, const float *b, uint32_t count)
 {
     switch (function) { /* the common ones have loops of their own */
-    case MONA_FN_ADD:
-        each_two(MONA_FN_ADD, y, a, b, count);
-        break;
-    case MONA_FN_SUB:
-        each_two(MONA_FN_SUB, y, a, b, count);
-        break;
-    case MONA_FN_MUL:
-        each_two(MONA_FN_MUL, y, a, b, count);
-        break;
-    case MONA_FN_DIV:
-        each_two(MONA_FN_DIV, y, a, b, count);
-        break;
-    case MONA_FN_MIN:
-        each_two(MONA_FN_MIN, y, a, b, count);
-        break;
-    case MONA_FN_MAX:
-        each_two(MONA_FN_MAX, y, a, b, count);
-        break;
-    case MONA_FN_PRELU:
-        each_two(MONA_FN_PRELU, y, a, b, count);
-        break;
+        CASE(MONA_FN_ADD, each_two(MONA_FN_ADD, y, a, b, count));
+        CASE(MONA_FN_SUB, each_two(MONA_FN_SUB, y, a, b, count));
+        CASE(MONA_FN_MUL, each_two(MONA_FN_MUL, y, a, b, count));
+        CASE(MONA_FN_DIV, each_two(MONA_FN_DIV, y, a, b, count));
+        CASE(MONA_FN_MIN, each_two(MONA_FN_MIN, y, a, b, count));
+        CASE(MONA_FN_MAX, each_two(MONA_FN_MAX, y, a, b, count));
+        CASE(MONA_FN_PRELU, each_two(MONA_FN_PRELU, y, a, b, count));
     default:
         each_two(function, y, a, b, count);
         break;

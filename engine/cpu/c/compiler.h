@@ -14,6 +14,12 @@
         return operation(a, b);                                                                    \
     }
 
+/* A case of a switch with a call that is compiled for this constant. */
+#define CASE(constant, call)                                                                       \
+    case constant:                                                                                 \
+        call;                                                                                      \
+        break
+
 #ifdef __clang__
 #define UNROLL _Pragma("clang loop unroll(full)")
 #else
