@@ -42,8 +42,7 @@ bool lower_load(lowering *l, const graph_node *node, uint32_t value)
     } else {
         load_part(l, value, half, &op);
     }
-    lower_end(l, &op, value);
-    return true;
+    return lower_end(l, &op, value);
 }
 
 /* ---- planes out --------------------------------------------------------------------------- */
@@ -127,8 +126,7 @@ bool lower_to_map(lowering *l, const graph_node *node)
     mona_file_op op = lower_begin_node(l, MONA_OP_LOAD, node);
     op.load.block[0] = 1;
     op.load.scale[0] = HALF_ONE;
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 bool lower_to_array(lowering *l, const graph_node *node)
@@ -143,8 +141,7 @@ bool lower_resize(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin_node(l, MONA_OP_RESIZE, node);
     op.resize = node->resize;
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 /* Of open size, as arrays do it otherwise. */
@@ -162,8 +159,7 @@ bool lower_depth_to_space(lowering *l, const graph_node *node)
     if (node->depth.depth_first || node->depth.block > MAX_BLOCK)
         return refuse_blocks(l, node);
     op.block = node->depth.block;
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 bool lower_space_to_depth(lowering *l, const graph_node *node)
@@ -175,8 +171,7 @@ bool lower_pad(lowering *l, const graph_node *node)
 {
     mona_file_op op = lower_begin_node(l, MONA_OP_PAD, node);
     op.pad = node->pad;
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 /* Tables are constants between the maps. */
@@ -202,8 +197,7 @@ bool lower_kernel(lowering *l, const graph_node *node)
         op.array.elements[i] = o->elements;
         op.array.type[i] = (uint8_t)o->type;
     }
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 static bool lower_pool(lowering *l, mona_op_kind kind, const graph_node *node, double scale)
@@ -211,8 +205,7 @@ static bool lower_pool(lowering *l, mona_op_kind kind, const graph_node *node, d
     mona_file_op op = lower_begin_node(l, kind, node);
     op.pool = node->pool;
     op.pool.scale = (float)scale;
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 /* It keeps its input's scale. */
@@ -249,8 +242,7 @@ bool lower_normalise(lowering *l, const graph_node *node)
     op.normalise.gain = mona_writer_data(&l->w, numbers, channels * sizeof *numbers);
     op.normalise.shift = mona_writer_data(&l->w, numbers + channels, channels * sizeof *numbers);
     free(numbers);
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 bool lower_attention(lowering *l, const graph_node *node)
@@ -262,8 +254,7 @@ bool lower_attention(lowering *l, const graph_node *node)
     op.attention.heads = node->attention.heads;
     op.attention.scale = (float)((double)node->attention.scale * scale[0] * scale[1]);
     op.attention.value_scale = (float)(scale[2] / (double)l->formats[node->output].scale);
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 /* ---- the graph ---------------------------------------------------------------------------- */

@@ -18,8 +18,7 @@ static bool lower_channels(lowering *l, mona_op_kind kind, const graph_node *nod
     op.channels.first = first;
     op.channels.copy = l->g->fusion.off[FUSION_PLACE];
     graph_log(l->g, FUSION_PLACE, node, why_copied(l, blocks));
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 bool lower_slice(lowering *l, const graph_node *node)

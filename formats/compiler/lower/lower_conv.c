@@ -44,7 +44,7 @@ static void put_padding(const lowering *l, uint32_t value, mona_file_tensor *t)
                             : (uint16_t)nearbyint((double)v->padding[c] / (double)t->scale);
 }
 
-void lower_end(lowering *l, mona_file_op *op, uint32_t value)
+bool lower_end(lowering *l, mona_file_op *op, uint32_t value)
 {
     const graph_value *v = &l->g->values[value];
     mona_file_tensor t = {
@@ -58,6 +58,7 @@ void lower_end(lowering *l, mona_file_op *op, uint32_t value)
     l->tensors[value] = mona_writer_tensor(&l->w, &t);
     op->output = l->tensors[value];
     mona_writer_op(&l->w, op);
+    return true;
 }
 
 /* Adds count fp16 values to the data section and returns their offset. */
@@ -198,8 +199,7 @@ bool lower_conv(lowering *l, const graph_node *node)
     const double residual =
         node->input_count == 2 ? (double)l->formats[node->inputs[1]].scale : unit;
     lower_epilogue(l, node, unit, residual, unit / (double)sums.scale, &op.epilogue);
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 /* Sums are computed in the output's scale. Products are computed in real values, which keeps both
@@ -212,8 +212,7 @@ static bool lower_elementwise(lowering *l, mona_op_kind kind, const graph_node *
         op.elementwise.scale[i] =
             half_from_double((double)l->formats[node->inputs[i]].scale / unit);
     lower_epilogue(l, node, unit, unit, unit / out, &op.epilogue);
-    lower_end(l, &op, node->output);
-    return true;
+    return lower_end(l, &op, node->output);
 }
 
 bool lower_add(lowering *l, const graph_node *node)

@@ -22,7 +22,8 @@ typedef struct lowering {
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name);
 /* The same with the name and inputs of a node. */
 mona_file_op lower_begin_node(lowering *l, mona_op_kind kind, const graph_node *node);
-void lower_end(lowering *l, mona_file_op *op, uint32_t value);
+/* Always returns true. */
+bool lower_end(lowering *l, mona_file_op *op, uint32_t value);
 
 /* Adds an array as a tensor of the file and returns its index. */
 uint32_t lower_array_tensor(lowering *l, uint32_t value);
