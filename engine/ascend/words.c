@@ -21,8 +21,7 @@ static void find_phases(maker *m, const ac_record *r, uint32_t count, phase_set 
         } else if (r[i].form != AC_RECORD_OPERATOR) {
             const ac_form *f = &m->program->forms[r[i].form];
             for (uint32_t k = 0; k < ac_operations[f->opcode].operands; k++) {
-                const uint32_t p =
-                    f->space[k] == AC_NO_SPACE ? 0 : words_phase_of(m, &r[i], f->space[k], k);
+                const uint32_t p = words_phase_of(m, &r[i], k);
                 used->bits[p / 64] |= (uint64_t)1 << p % 64;
             }
         }

@@ -15,8 +15,9 @@ uint32_t words_constant_at(const maker *m, uint32_t at)
            (at >= zeros ? words_rounded(s->constants) + at - zeros : at - s->first_constant);
 }
 
-uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t space, uint32_t k)
+uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t k)
 {
+    const uint32_t space = m->program->forms[r->form].space[k];
     const ac_motion *motion = &m->program->motions[r->motion];
     phase p = {0};
     bool moves = false;
@@ -24,7 +25,7 @@ uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t space, uint32_t k
         p.step[d] = motion->step[d][k];
         moves |= p.step[d] != 0;
     }
-    if (!moves)
+    if (!moves || space == AC_NO_SPACE)
         return 0;
     p.ring = space == AC_L1 ? ac_ring_of(m->program->rings + m->segment->first_ring,
                                          m->segment->rings, r->at[k])
@@ -43,7 +44,7 @@ place words_place_of(maker *m, const ac_record *r, uint32_t k)
 {
     const ac_form *f = &m->program->forms[r->form];
     const uint32_t space = f->space[k];
-    place p = {r->at[k], 0, words_phase_of(m, r, space, k)};
+    place p = {r->at[k], 0, words_phase_of(m, r, k)};
     if (space == AC_CONSTANTS && f->opcode == AC_OP_COPY + AC_GM_L1 && k)
         p.base = 1;
     else if (space == AC_CONSTANTS)

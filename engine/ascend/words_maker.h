@@ -83,7 +83,7 @@ static inline const ac_form *words_form_of(const maker *m, const ac_record *r, c
 /* Where a byte of the constants lies in L1: behind the rings, and the row of zeros behind that. */
 uint32_t words_constant_at(const maker *m, uint32_t at);
 /* The phase of an operand, which is added if it is new; 0: it does not move. */
-uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t space, uint32_t k);
+uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t k);
 place words_place_of(maker *m, const ac_record *r, uint32_t k);
 /* Begins the entry of an instruction: its first word, its operands, and room for `more` words. */
 void words_put_operands(maker *m, uint32_t code, uint32_t type, const place *at, uint32_t count,

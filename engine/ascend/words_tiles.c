@@ -30,7 +30,7 @@ uint32_t words_put_tile(maker *m, const ac_record *r, const ac_record *end, bool
         return 0;
     for (; f && f->opcode == AC_OP_LOAD3D; f = words_form_of(m, r + ++loads, end))
         if ((loads && f->flag_count) || words_load3d_type(f) != words_load3d_type(first) ||
-            words_phase_of(m, r + loads, f->space[0], 0))
+            words_phase_of(m, r + loads, 0))
             return 0;
         else
             words += same_registers(m, r, loads) ? 2 : 4;
@@ -44,7 +44,7 @@ uint32_t words_put_tile(maker *m, const ac_record *r, const ac_record *end, bool
         return 0;
     uint64_t operands = 0;
     for (uint32_t k = 0; k < 3; k++) {
-        if (words_phase_of(m, product, f->space[k], k))
+        if (words_phase_of(m, product, k))
             return 0;
         operands |= (uint64_t)product->at[k] << 20 * k;
     }
@@ -77,9 +77,8 @@ static bool drains_too(maker *m, const ac_record *first, const ac_record *r, con
 {
     const ac_form *f = words_form_of(m, r, end), *g = &m->program->forms[first->form];
     return f && f->opcode == g->opcode && !f->flag_count && f->config[0] == g->config[0] &&
-           f->relu == g->relu && r->at[2] == first->at[2] &&
-           !words_phase_of(m, r, f->space[2], 2) && !words_phase_of(m, r, f->space[0], 0) &&
-           !words_phase_of(m, r, f->space[1], 1);
+           f->relu == g->relu && r->at[2] == first->at[2] && !words_phase_of(m, r, 2) &&
+           !words_phase_of(m, r, 0) && !words_phase_of(m, r, 1);
 }
 
 uint32_t words_put_drains(maker *m, const ac_record *r, const ac_record *end)
@@ -92,7 +91,7 @@ uint32_t words_put_drains(maker *m, const ac_record *r, const ac_record *end)
         const place scales = words_place_of(m, r, 2);
         words_set_scale(m, &scales, f->relu);
     }
-    if (words_phase_of(m, r, f->space[0], 0) || words_phase_of(m, r, f->space[1], 1)) {
+    if (words_phase_of(m, r, 0) || words_phase_of(m, r, 1)) {
         const place at[2] = {words_place_of(m, r, 0), words_place_of(m, r, 1)};
         words_put_operands(m, f->opcode, !scaled && f->relu, at, 2, 1);
         words_put(m, f->config[0]);
