@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "apps/cli/commands.h"
+#include "pipeline/io/containers/url.h"
 #include "pipeline/job/limits.h"
-#include "pipeline/job/stage_list.h"
+#include "pipeline/job/stage_models.h"
 #include "tests/fuzz/option_lines.h"
 
 enum { MAX_ARGUMENTS = 64, VALUES = 1 << 16 /* more than a command's values take */ };
@@ -23,7 +24,7 @@ static void parse(const command *line, int count, char **arguments)
     if (operands &&
         options_parse(&alone, values, count, arguments, operands, &given) == OPTIONS_RUN) {
         options_given_of(&alone, &given, line->parts[0].rows, line->parts[0].count);
-        for (unsigned modes = 1; modes < 1u << OPTION_MODES_MAX; modes <<= 1)
+        for (unsigned modes = 0; modes < 1u << OPTION_MODES_MAX; modes = modes ? 2 * modes : 1)
             options_suit(&alone, &given, modes);
     }
     free(operands);
@@ -44,9 +45,27 @@ static void read_value(const char *text)
     options_device(text);
     limits_read(&most, "--limit", text, &error);
     stage_list_read(&stages, text, true, &error);
+    option_cut_complete(1, -1, &(double){limits_count(text, 1000, &number) ? number : 0}, &error);
+    option_cut_complete(0, 2, &number, &error);
     quantity_ms("--max-delay", text, &number);
     quantity_share("--tolerance", text, &number);
     cli_fail_of(&error);
+    cli_note(NULL, text);
+    cli_misuse("%s", text);
+    if (!cli_failed() || !cli_misused())
+        abort();
+}
+
+static void read_address(const char *text)
+{
+    pipeline_error error = {0};
+    AVDictionary *options = NULL;
+    const url *u = url_find(text);
+    url_is_playlist(text);
+    url_check(text, &error);
+    if (u && !u->camera && (url_input_format(u, &error) || !url_options(u, 1, &options)))
+        abort(); /* servers send what libav finds out */
+    av_dict_free(&options);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -66,7 +85,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         arguments[count++] = one;
     arguments[count] = NULL;
     stdout = stderr = quiet;
-    read_value(arguments[count - 1]);
+    for (int i = 0; i < count; i++) {
+        const char *value = strchr(arguments[i], '=');
+        read_value(value ? value + 1 : arguments[i]);
+        read_address(value ? value + 1 : arguments[i]);
+    }
     for (size_t i = 0; i < command_count; i++)
         if (!strcmp(commands[i]->name, arguments[0]))
             parse(commands[i], count, arguments);

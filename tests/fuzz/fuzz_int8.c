@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Small models, calibrated and written in INT8. */
 #include "formats/reference/execute.h"
+#include "tests/fuzz/onnx_mutator.h"
 #include "tests/fuzz/quantised.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -21,4 +22,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     compiler_close(c);
     onnx_graph_free(&g);
     return 0;
+}
+
+/* For every second input, libFuzzer's own changes. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+    if (LLVMFuzzerMutate && seed % 2)
+        return LLVMFuzzerMutate(data, size, room);
+    return onnx_mutate(data, size, room, seed);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The ONNX reader, folding, the compiler and, for small models, the reference. */
 #include "formats/reference/execute.h"
+#include "tests/fuzz/onnx_mutator.h"
 #include "tests/fuzz/quantised.h"
 
 static void execute(const onnx_graph *g)
@@ -40,7 +41,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     onnx_graph g;
     format_error error = {0};
-    const onnx_read_options options = {.kernels = user_kernels};
+    static const onnx_dim dims[] = {{"N", 2}, {"M", 5}};
+    const onnx_read_options options = {
+        .kernels = user_kernels, .dims = dims, .dim_count = sizeof dims / sizeof *dims};
     if (!onnx_graph_read(&g, data, size, &options, &error))
         return 0;
     if (onnx_graph_fold(&g, &error) && fuzz_is_small(&g))
@@ -48,4 +51,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     compile(&g);
     onnx_graph_free(&g);
     return 0;
+}
+
+/* For every second input, libFuzzer's own changes. */
+size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t room, unsigned seed)
+{
+    if (LLVMFuzzerMutate && seed % 2)
+        return LLVMFuzzerMutate(data, size, room);
+    return onnx_mutate(data, size, room, seed);
 }

@@ -29,7 +29,7 @@ static size_t damage(uint8_t *data, size_t size, uint64_t seed)
 
 static void change(const uint8_t *bytes, size_t size)
 {
-    uint8_t *changed = malloc(size + ROOM);
+    uint8_t *changed = calloc(1, size + ROOM);
     const unsigned count = CASES(LLVMFuzzerCustomMutator ? MADE : DAMAGED);
     for (unsigned seed = 0; changed && seed < count; seed++) {
         memcpy(changed, bytes, size);

@@ -25,13 +25,14 @@ film 16x16 -pix_fmt yuv420p -c:v rawvideo source/raw.nut
 film 16x16 -pix_fmt yuvj420p -c:v mjpeg -frames:v 1 source/mjpeg.avi
 film 16x16 -pix_fmt yuv420p -c:v mpeg2video -flags +bitexact+ilme+ildct -top 1 source/fields.mpg
 film 16x16 -pix_fmt yuv420p -c:v mpeg2video -frames:v 1 source/mpeg2.mxf
-film 16x16 -t 0.4 -pix_fmt yuv420p -c:v mpeg4 -g 2 source/keys.mkv
-film 16x16 -t 0.4 -vf select="not(eq(n\,1)+eq(n\,2))" -vsync vfr -pix_fmt yuv420p -c:v ffv1 -g 1 source/gap.mkv
+ffmpeg -v error -y -fflags +bitexact -f lavfi -i color=s=16x16:r=25:d=3 -c:v mpeg4 -g 1 -flags +bitexact -map_metadata -1 source/keys.mkv
+ffmpeg -v error -y -fflags +bitexact -f lavfi -i testsrc=s=16x16:r=25:d=0.6 -vf "select=not(between(n\,2\,7))" -vsync vfr -c:v mpeg2video -flags +bitexact \
+    -map_metadata -1 source/gap.ts
 film 16x16 -pix_fmt argb -c:v qtrle source/argb.mov
 film 16x16 -pix_fmt pal8 -c:v png source/pal8.mkv
 film 16x16 -pix_fmt rgb24 -c:v ffv1 source/rgb.mkv
 film 16x16 -pix_fmt yuv420p -c:v libaom-av1 -cpu-used 8 -usage realtime -aom-params film-grain-test=2 source/grain.mkv
-film 16x16 -t 0.3 -r 30000/1001 -pix_fmt yuv420p -c:v mpeg2video -flags +bitexact+ilme+ildct -top 1 source/film.ts
+film 16x16 -r 30000/1001 -pix_fmt yuv420p -c:v mpeg2video -flags +bitexact+ilme+ildct -top 1 source/film.ts
 film 16x16 -vf "format=yuva420p,geq=lum='p(X,Y)':a='16*X'" -c:v libvpx-vp9 -auto-alt-ref 0 source/alpha.webm
 film 32x16 -pix_fmt yuv420p -c:v mpeg2video wide.ts
 cat source/a.ts wide.ts > source/sizes.ts # one film with frames of two sizes
@@ -67,6 +68,7 @@ done
 { printf '#EXTM3U\n#EXT-X-VERSION:4\n#EXT-X-TARGETDURATION:4\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:4,\na.ts\n#EXTINF:4,\n#EXT-X-BYTERANGE:752@0\na.ts\n'
   printf '#EXT-X-DISCONTINUITY\n#EXTINF:0.1,\n./a.ts\n#EXT-X-ENDLIST\n'; } > playlist/segments
 printf '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1,CODECS="x",AUDIO="s"\nb.m3u8\n#EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="s",NAME="n",URI="b.m3u8"\n' > playlist/variants
+printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\na.ts\n' > playlist/endless
 printf '#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlist.m3u8\n' > playlist/itself
 printf '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXT-X-KEY:METHOD=AES-128,URI="a.ts",IV=0x0\n#EXT-X-MAP:URI="a.ts"\n#EXTINF:1,\n../a.ts\n#EXTINF:1,\nfile:///etc/passwd\n#EXT-X-ENDLIST\n' > playlist/elsewhere
 

@@ -13,7 +13,13 @@
 #include "pipeline/io/sources/input.h"
 #include "tests/fuzz/files.h"
 
-enum { FUZZ_FRAMES = 4, FUZZ_PIXELS = 1 << 16, FUZZ_STREAMS = 8, FUZZ_PACKETS = 1000 };
+enum {
+    FUZZ_FRAMES = 4,
+    FUZZ_PIXELS = 1 << 16,
+    FUZZ_STREAMS = 8,
+    FUZZ_PACKETS = 1000,
+    FUZZ_BEHIND = 1000
+};
 
 /* Packets without end, which need no frame, end too. */
 static inline bool fuzz_take_packet(void *context, AVPacket *packet, pipeline_error *error)
@@ -43,7 +49,8 @@ static inline void fuzz_ask(const input *in)
 
 static inline void fuzz_frames(input *in, pipeline_error *error)
 {
-    for (unsigned n = 0; n < FUZZ_FRAMES && input_next(in, error) == INPUT_FRAME; n++) {
+    const unsigned count = in->settings.ends_early ? 1 : FUZZ_FRAMES;
+    for (unsigned n = 0; n < count && input_next(in, error) == INPUT_FRAME; n++) {
         const frame_format f = input_format(in);
         const bool same =
             (uint32_t)in->frame->width == f.width && (uint32_t)in->frame->height == f.height;
@@ -66,7 +73,7 @@ static inline void fuzz_decode(const input_settings *settings)
         if (!settings->ends_early || input_first(&in, &error) == INPUT_FRAME)
             fuzz_frames(&in, &error);
         if (settings->ends_early && in.frame->data[0])
-            input_copy_until(&in, in.frame->pts, &error);
+            input_copy_until(&in, in.frame->pts + FUZZ_BEHIND, &error);
         else if (!settings->as_decoded && in.packet)
             input_copy_rest(&in, INT64_MAX, fuzz_pace, &packets, &error);
     }
@@ -76,7 +83,7 @@ static inline void fuzz_decode(const input_settings *settings)
 /* Cuts a film into segments, which text can hold, and enters the last. */
 static inline void fuzz_cut(const input_settings *settings)
 {
-    const cuts_wish wish = {.frames = 2, .lead = 1};
+    const cuts_wish wish = {.frames = 30, .lead = 1};
     cuts found = {0}, again = {0};
     input in = {0};
     pipeline_error error = {0};
@@ -113,12 +120,16 @@ static inline void fuzz_read_film(const char *path, const char *raw, const char 
         {.deinterlace = true},
         {.as_decoded = true},
         {.start = 0.05, .end = 0.3, .deinterlace = true},
-        {.deinterlace = true, .fields = FIELDS_DOUBLE, .no_grain = true, .chroma = PICTURE_420},
+        {.deinterlace = true,
+         .ends_early = true,
+         .fields = FIELDS_DOUBLE,
+         .no_grain = true,
+         .chroma = PICTURE_420},
         {.deinterlace = true, .fields = FIELDS_FILM, .no_audio = true},
         {.rotate = ROTATION_90, .chroma = PICTURE_422_10, .quantisers = true, .end = 0.1},
         {.keeps_matrix = true, .low_latency = true, .on_error = ON_ERROR_STOP, .ends_early = true},
         {.live = &live, .low_latency = true},
-        {.start = 0.04, .keep_start = true}};
+        {.start = 0.04, .keep_start = true, .deinterlace = true}};
     enum { WAYS = sizeof ways / sizeof *ways };
     struct stat status;
     char identity[FILE_IDENTITY_TEXT];
@@ -139,7 +150,7 @@ static inline void fuzz_read_film(const char *path, const char *raw, const char 
         settings.max_pixels = FUZZ_PIXELS;
         settings.max_streams = FUZZ_STREAMS;
         fuzz_decode(&settings);
-        if (settings.start > 0)
+        if (settings.keep_start)
             fuzz_cut(&settings);
     }
 }
