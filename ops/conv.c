@@ -23,7 +23,6 @@
 
 #include "engine/cpu/c/f16.h"
 #include "engine/cpu/narrow.h"
-#include "engine/cpu/winograd.h"
 
 enum { BLOCK = AC_FRACTAL };
 
@@ -170,7 +169,7 @@ typedef struct strategy {
     size_t (*bytes)(const mona_bound_op *b, const mona_conv_layout *k); /* 0: it does not serve */
     void (*pack)(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to, ac_conv *conv);
 } strategy;
-static const strategy strategies[4];
+static const strategy strategies[3];
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
 size_t mona_conv_head_bytes(const mona_bound_op *b)
@@ -179,27 +178,21 @@ size_t mona_conv_head_bytes(const mona_bound_op *b)
            align_up(mona_epilogue_bytes(&b->op->epilogue, b->output.channels));
 }
 
-/* Whether row programs may use Winograd's filter. 24 times a sum then fits 32 bits: 768 rows of the
- * filter under all channels x 3 columns x 255 x 127 x 24 < 2^31. Weights take four times as much
- * memory as others, so those of larger layers are left as they are: they would not stay in a cache.
- * Those of more than 64 channels pay where rows hold a tile. */
-static bool winograd_possible(const mona_bound_op *b)
+bool mona_conv_winograd(const mona_bound_op *b)
 {
-    enum { MAX_ROWS = 768, MAX_CHANNELS = 256, MIN_OUTPUTS = 7, FEW = 64, WIDE = 16 };
+    enum { TAPS = 3, MIN_OUTPUTS = 7 };
     const mona_file_conv *c = &b->op->conv;
-    const uint32_t inputs = b->input[0].channels, outputs = b->output.channels;
+    const uint32_t rows_ = (b->input[0].channels + BLOCK - 1) / BLOCK * c->kernel_h;
     return b->isa->winograd && b->input[0].type != MONA_F16 && b->input_c0[0] == BLOCK &&
-           inputs * c->kernel_h <= MAX_ROWS && inputs <= MAX_CHANNELS && outputs >= MIN_OUTPUTS &&
-           outputs <= MAX_CHANNELS &&
-           ((inputs <= FEW && outputs <= FEW) || b->output.width >= WIDE) &&
-           c->kernel_w == WINOGRAD_TAPS && c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
+           rows_ <= AC_WINOGRAD_ROWS && b->output.channels >= MIN_OUTPUTS && c->kernel_w == TAPS &&
+           c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
 }
 
-static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)
+/* Where rows are narrow, maps are better: whole ones take the place of a row. */
+static bool prefers_rows(const mona_bound_op *b)
 {
-    return winograd_possible(b) ? (size_t)block_count(b) * k->c1 * k->kernel_h *
-                                      WINOGRAD_ROW_WEIGHTS * WINOGRAD_POSITIONS * sizeof(int16_t)
-                                : 0;
+    enum { WIDE = 64 };
+    return mona_conv_winograd(b) && b->output.width >= WIDE;
 }
 
 /* Whether few outputs are computed otherwise than side by side, from whole taps of 16 channels. */
@@ -338,41 +331,6 @@ static uint8_t *pack_block(uint8_t *to, const mona_bound_op *b, const mona_conv_
     return to;
 }
 
-/* Packs one row of the filter under a channel block, for a block of outputs. distance: from one
- * position to the next. */
-static void pack_winograd_row(int16_t *to, size_t distance, const mona_bound_op *b, uint32_t n,
-                              uint32_t c1, uint32_t ky)
-{
-    const int8_t *weights = (const int8_t *)b->data + b->op->conv.weights;
-    for (uint32_t i = 0; i < WINOGRAD_ROW_WEIGHTS; i++, to++) {
-        const uint32_t channel = c1 * BLOCK + i / (2 * BLOCK) * 2 + i % 2;
-        const uint32_t output = n * BLOCK + i / 2 % BLOCK;
-        int16_t taps[WINOGRAD_TAPS], positions[WINOGRAD_POSITIONS];
-        for (uint32_t kx = 0; kx < WINOGRAD_TAPS; kx++) {
-            const int64_t index = mona_conv_weight_index(b, output, channel, ky, kx);
-            taps[kx] = index < 0 ? 0 : weights[index];
-        }
-        winograd_weights(positions, taps);
-        for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++)
-            to[p * distance] = positions[p];
-    }
-}
-
-static void pack_winograd(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *at,
-                          ac_conv *conv)
-{
-    const uint32_t rows_ = k->c1 * k->kernel_h;
-    const size_t distance = (size_t)rows_ * WINOGRAD_ROW_WEIGHTS;
-    int16_t *to = (int16_t *)(void *)at;
-    conv->winograd = to;
-    conv->winograd_rows = rows_;
-    conv->winograd_whole = k->last_taps == WINOGRAD_TAPS ? rows_ : rows_ - k->kernel_h;
-    for (uint32_t n = 0; n < block_count(b); n++, to += WINOGRAD_POSITIONS * distance)
-        for (uint32_t r = 0; r < rows_; r++)
-            pack_winograd_row(to + (size_t)r * WINOGRAD_ROW_WEIGHTS, distance, b, n,
-                              r / k->kernel_h, r % k->kernel_h);
-}
-
 /* Weight of channel c of a channel block at row `row` of the filter under it. */
 static int8_t weight_at(const mona_bound_op *b, uint32_t output, uint32_t row, uint32_t column,
                         uint32_t c)
@@ -430,7 +388,6 @@ static void pack_mixed(const mona_bound_op *b, const mona_conv_layout *k, uint8_
 }
 
 static const strategy strategies[] = {
-    {winograd_bytes, pack_winograd},
     {narrow_bytes, pack_narrow},
     {narrow_tiles_bytes, pack_narrow_tiles},
     {mixed_bytes, pack_mixed},
@@ -536,6 +493,12 @@ static void bind(const mona_bound_op *b)
         run_count[n] = runs_before(&k, (uint32_t)used.end) - first_run[n];
         weights_offset[n] = (uint32_t)(to - (base + l.weights));
         to = pack_block(to, b, &k, n);
+    }
+    if (mona_conv_winograd(b)) {
+        conv->winograd_height = k.kernel_h;
+        conv->winograd_rows = k.c1 * k.kernel_h;
+        conv->winograd_whole =
+            k.last_taps == k.taps ? conv->winograd_rows : conv->winograd_rows - k.kernel_h;
     }
     conv->halves = keeps_halves(b);
     conv->spare_ports = b->isa->spare_ports;
@@ -675,7 +638,7 @@ const mona_op_class mona_op_conv = {
     .constants_bytes = constants_bytes,
     .bind = bind,
     .scratch_bytes = scratch_bytes,
-    .prefers_rows = winograd_possible,
+    .prefers_rows = prefers_rows,
     .map_possible = mona_conv_map_possible,
     .map_scratch_bytes = mona_conv_map_scratch_bytes,
     .macs = macs,

@@ -39,6 +39,9 @@ ac_conv *mona_conv_bind_head(const mona_bound_op *b);
  * runs on whole maps; 1: none. */
 uint32_t mona_conv_joined_blocks(const mona_bound_op *b);
 
+/* Whether row kernels use Winograd's filter. */
+bool mona_conv_winograd(const mona_bound_op *b);
+
 /* Functions of mona_op_class for whole maps. */
 bool mona_conv_map_possible(const mona_bound_op *b);
 size_t mona_conv_map_scratch_bytes(const mona_bound_op *b);

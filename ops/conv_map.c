@@ -39,6 +39,17 @@ static uint32_t part_count(const mona_bound_op *b)
     return mona_conv_layout_of(b).c1 * taps_of(b);
 }
 
+/* Whether the source is copied with margins, not gathered for each pixel of the filter. */
+static bool keeps_columns(const mona_bound_op *b)
+{
+    const mona_file_conv *c = &b->op->conv;
+    const mona_conv_layout k = mona_conv_layout_of(b);
+    return (b->isa->tiles || mona_conv_winograd(b)) && b->input[0].type != MONA_F16 &&
+           k.c0 == AC_FRACTAL && k.taps > 1 && k.last_run_elements == k.run_elements &&
+           c->groups == 1 && c->stride_h == 1 && c->stride_w == 1 && c->dilation_h == 1 &&
+           b->op->input_count == 1 && b->output.channels > AC_FRACTAL;
+}
+
 /* Bytes of an element in gathered planes: what the source stores, or the kernel's operands, which
  * are made once for all blocks of outputs, if there are several. */
 static uint32_t element_bytes(const mona_bound_op *b)
@@ -47,8 +58,10 @@ static uint32_t element_bytes(const mona_bound_op *b)
     const uint32_t stored = (uint32_t)mona_type_size(type);
     const uint32_t operand = type == MONA_F16 ? b->isa->operand_f16 : b->isa->operand_8bit;
     const uint64_t planes = (uint64_t)b->output.width * b->input_c0[0] * part_count(b) * operand;
-    return operand && b->output.channels > AC_FRACTAL && planes <= b->target->l1_bytes / 2 ? operand
-                                                                                           : stored;
+    return operand && !keeps_columns(b) && b->output.channels > AC_FRACTAL &&
+                   planes <= b->target->l1_bytes / 2
+               ? operand
+               : stored;
 }
 
 static bool makes_operands(const mona_bound_op *b)
@@ -88,20 +101,10 @@ static bool leaves_out_padding(const mona_bound_op *b)
            width + c->kernel_w <= in->width + c->pad_left + 2u && width >= AC_EDGE_PIXELS && tight;
 }
 
-/* Whether the source is copied with margins, not gathered for each pixel of the filter. */
-static bool keeps_columns(const mona_bound_op *b)
-{
-    const mona_file_conv *c = &b->op->conv;
-    const mona_conv_layout k = mona_conv_layout_of(b);
-    return b->isa->tiles && b->input[0].type != MONA_F16 && k.c0 == AC_FRACTAL && k.taps > 1 &&
-           k.last_run_elements == k.run_elements && c->groups == 1 && c->stride_h == 1 &&
-           c->stride_w == 1 && c->dilation_h == 1 && b->op->input_count == 1 &&
-           b->output.channels > AC_FRACTAL;
-}
-
 uint32_t mona_conv_joined_blocks(const mona_bound_op *b)
 {
-    return keeps_columns(b) && mona_conv_layout_of(b).c1 % JOINED == 0 ? JOINED : 1;
+    return b->isa->tiles && keeps_columns(b) && mona_conv_layout_of(b).c1 % JOINED == 0 ? JOINED
+                                                                                        : 1;
 }
 
 /* Pixels from one gathered row to the next. */
@@ -109,7 +112,8 @@ static uint32_t pitch_of(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
     const uint32_t margin = c->pad_left > c->pad_right ? c->pad_left : c->pad_right;
-    const uint32_t pitch = b->input[0].width + margin;
+    const uint32_t whole = mona_conv_winograd(b) ? 4 : 1;
+    const uint32_t pitch = (b->input[0].width + margin + whole - 1) / whole * whole;
     return keeps_columns(b) && pitch > b->output.width ? pitch : b->output.width;
 }
 
@@ -460,7 +464,10 @@ static ac_conv share_of(const mona_map_call *call)
     conv.run_elements = elements;
     conv.first_run = first_run;
     conv.run_count = count;
-    conv.winograd = NULL;
+    if (keeps_columns(b))
+        conv.winograd_pitch = pitch_of(b);
+    else
+        conv.winograd_rows = 0;
     return conv;
 }
 
@@ -536,7 +543,7 @@ static void run_copied(const mona_map_call *call, const ac_conv *conv, uint32_t 
     const ac_conv_row r = {
         .conv = conv,
         .runs = (const uint8_t **)(void *)call->scratch,
-        .pixels = (rows - 1) * pitch + width,
+        .pixels = conv->winograd_rows ? rows * pitch : (rows - 1) * pitch + width,
         .output = {call->scratch + l.results, stride, AC_FRACTAL, type},
         .scratch = call->scratch + l.kernel,
     };

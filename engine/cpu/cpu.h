@@ -82,12 +82,13 @@ typedef struct ac_conv {
      * bias less 128 times the sum of an output's weights, modulo 2^32, to which the products of s +
      * 128 are added instead of those of s. */
     const int32_t *unsigned_bias;
-    /* For row programs that want it (ac_isa.winograd), where it is exact, else NULL: weights of
-     * Winograd's F(4, 3) along the row, times 24 (winograd.h), as [block of 16 outputs][6
-     * positions][row][8 pairs of channels][16 outputs][2]. Rows are those of the filter under each
-     * channel block; the first winograd_whole of them are a run each, the others three. */
-    const int16_t *winograd;
-    uint32_t winograd_rows, winograd_whole;
+    /* For row programs that want it (ac_isa.winograd), where Winograd's filter along the row is
+     * possible, else 0: rows of the filter under all channel blocks, at most AC_WINOGRAD_ROWS, so
+     * that 8 times a sum fits 32 bits: 128 x 16 channels x 3 columns x 255 x 127 x 8 < 2^31. The
+     * first winograd_whole of them are a run each, the others three. winograd_height of them are
+     * those under a channel block, and lie winograd_pitch pixels apart, a multiple of 4, or if that
+     * is 0 anywhere. */
+    uint32_t winograd_rows, winograd_whole, winograd_height, winograd_pitch;
     /* For row programs that want them (ac_isa.narrow_taps, ac_isa.tiles), where they are
      * possible, else NULL: weights of few outputs (narrow.h). */
     const uint8_t *narrow, *narrow_tiles;
@@ -158,15 +159,19 @@ typedef struct ac_conv_row {
 
 typedef ac_conv_row ac_depthwise_row; /* conv->depthwise; output: channel blocks of 16 */
 
-/* ac_isa.conv_scratch of the NEON kernels, of those for controllers, of all others, and of those
- * with tiles: what they would otherwise keep on the stack, which may be small. */
+/* ac_isa.conv_scratch of the NEON kernels, of those for controllers, of all others, of those
+ * with tiles, and of those with Winograd's filter: what they would otherwise keep on the stack,
+ * which may be small. */
 enum {
     AC_SCRATCH_NEON = 10 * 1024,
     AC_SCRATCH_M = 16 * 1024,
     AC_SCRATCH = 28 * 1024,
     AC_JOINED_CHANNELS = 1024, /* of 64 pixels, that kernels for tiles put side by side */
     AC_SCRATCH_TILES = AC_SCRATCH + 64 * AC_JOINED_CHANNELS,
+    AC_SCRATCH_WINOGRAD = AC_SCRATCH + 176 * 1024,
 };
+
+enum { AC_WINOGRAD_ROWS = 128 };
 
 enum { AC_ROW_SLACK = 64, AC_EDGE_PIXELS = 7 };
 
@@ -292,7 +297,7 @@ typedef struct ac_chroma_row {
 
 typedef struct ac_isa {
     const char *name;   /* "c", "avx2", ... */
-    bool winograd;      /* conv_row reads ac_conv.winograd */
+    bool winograd;      /* conv_row reads ac_conv.winograd_rows */
     bool unsigned_bias; /* conv_row and depthwise_row read ac_conv.unsigned_bias */
     bool spare_ports;   /* conv_row reads ac_conv.spare_ports */
     /* Bytes of an element of U8 and S8, and of F16, as conv_row multiplies it, if it takes runs of

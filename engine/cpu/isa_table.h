@@ -11,7 +11,7 @@
  * rows, and whose curves; then what else ac_isa says of it. */
 #define AC_ISA_c c, c, c, .conv_scratch = AC_SCRATCH
 #define AC_ISA_avx2                                                                                \
-    avx2, avx2, avx2, .conv_scratch = AC_SCRATCH_TILES, .winograd = true, .narrow_taps = 25,       \
+    avx2, avx2, avx2, .conv_scratch = AC_SCRATCH_WINOGRAD, .winograd = true, .narrow_taps = 25,    \
                       .narrow_wide = true, .operand_8bit = 2, .operand_f16 = 4
 #define AC_ISA_avxvnni                                                                             \
     avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH_TILES, .unsigned_bias = true,            \

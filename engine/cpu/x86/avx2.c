@@ -6,8 +6,8 @@
  * value and sign. Each needs at least two multiplications in place of one, as many as vpmaddwd,
  * which is exact with operands of 16 bits. (In the networks that mona ships 2 to 4 % of all pairs
  * of weights could saturate, and 27 to 53 % of the steps have one.) So elements are widened once
- * for each tile of pixels, and weights once for each row. An operand is then 2 elements, half a
- * step. Filters with three columns take half as many multiplications: avx2_winograd.h. */
+ * for each piece of a row, and weights once for each tile of pixels. An operand is then 2 elements,
+ * half a step. Filters with three columns take half as many multiplications: avx2_winograd.h. */
 #include "engine/cpu/x86/avx2_vector.h"
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"

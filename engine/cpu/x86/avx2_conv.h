@@ -7,7 +7,7 @@
  *                     ELEMENT elements of a and b, exactly
  *   convert_elements  converts elements of a source to operands
  *   convert_weights   converts the weights of some steps to operands and returns where they are
- *   winograd_run      computes blocks by ac_conv.winograd, if it can
+ *   conv_winograd     computes a row by Winograd's filter, if winograd_serves() it
  *
  * A register block is 6 pixels x 16 outputs: 12 registers are accumulators, two hold the weights of
  * 16 outputs, one holds an operand of a pixel in all lanes, and one is left for intermediate
@@ -297,16 +297,15 @@ static void f16_run(const job *j)
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 static bool winograd_serves(const ac_conv_row *row);
-static void winograd_run(const job *j, uint32_t blocks);
+static void winograd_run(job *j);
+static void conv_winograd(const ac_conv_row *row, const ac_isa *by);
 
 static void run_blocks(job *j, uint32_t blocks)
 {
-    if (winograd_serves(j->row)) {
-        winograd_run(j, blocks);
-        return;
-    }
     for (uint32_t b = 0; b < blocks; b++) {
-        if (j->conv->source_type == MONA_F16)
+        if (winograd_serves(j->row))
+            winograd_run(j);
+        else if (j->conv->source_type == MONA_F16)
             f16_run(j);
         else
             int8_run(j);
@@ -359,7 +358,9 @@ static void conv_with(const ac_conv_row *row, const ac_isa *by)
 {
     if (narrow_possible(row))
         conv_narrow(row, by);
-    else if (!winograd_serves(row) && converts_elements(row->conv))
+    else if (winograd_serves(row))
+        conv_winograd(row, by);
+    else if (converts_elements(row->conv))
         conv_pieces(row, by);
     else
         conv_pixels(row, by, 0, row->pixels);

@@ -1,91 +1,174 @@
 // SPDX-License-Identifier: Apache-2.0
-/* INT8 convolutions with three columns by Winograd's filter (engine/cpu/winograd.h), for AVX2,
- * where operands of 16 bits cost as much as bytes: half the multiplications of avx2_conv.h. A tile
- * is 24 pixels, 6 quads of 4, which take the place of the 6 pixels of a register block; or 16
- * pixels, where fewer are then computed twice. */
+/* INT8 convolutions with three columns by Winograd's F(4, 3), for AVX2, where operands of 16 bits
+ * cost as much as bytes: four results of a row of the filter from six products instead of twelve.
+ *
+ * With samples d[0..5] and weights g[0..2], result i is the sum of g[t] d[i + t]. Let B d and G g
+ * be, with the rational matrix G times 24,
+ *
+ *   B d = 4 d0 - 5 d2 + d4               24 G g = 6 g0
+ *         4 d1 + 4 d2 - d3 - d4                  4 (g0 + g1 + g2)
+ *         4 d2 - 4 d1 + d3 - d4                  4 (g0 - g1 + g2)
+ *         2 d3 - 2 d1 - d2 + d4                  g0 + 2 g1 + 4 g2
+ *         2 d1 - 2 d3 - d2 + d4                  g0 - 2 g1 + 4 g2
+ *         4 d1 - 5 d3 + d5                       24 g2
+ *
+ * and m the products, position by position. Then 24 times the results are
+ *
+ *   m0 + m1 + m2 +    m3 +   m4
+ *        m1 - m2 + 2 (m3 -   m4)
+ *        m1 + m2 + 4 (m3 +   m4)
+ *        m1 - m2 + 8 (m3 -   m4) + m5
+ *
+ * (Lavin and Gray, "Fast algorithms for convolutional neural networks".) The transform is linear,
+ * so products of all rows and channels are summed first. With integers this is exact: arithmetic is
+ * modulo 2^32, where a multiplication by the inverse of 3 leaves 8 times the results. These must
+ * fit: see ac_conv.winograd_rows. For bytes, |B d| <= 2040 and |24 G g| <= 3072.
+ *
+ * A quad is 4 results of a row, and takes the place of a pixel of a register block. Samples of a
+ * piece of the row are transformed once for all outputs, weights for each block of 16 and each
+ * piece. Operands are pairs of channels 0 and 2, 1 and 3 of each four: bytes of weights then become
+ * 16 bits without changing places. */
 #ifndef AC_AVX2_WINOGRAD_H
 #define AC_AVX2_WINOGRAD_H
 
-#include "engine/cpu/winograd.h"
-
 enum {
-    QUADS = BLOCK, /* at most */
-    FEW_QUADS = 4,
-    WINOGRAD_ROWS = 6,  /* transformed at a time */
-    WINOGRAD_STEPS = 8, /* pairs of channels */
+    WINOGRAD_PIXELS = 4,
+    WINOGRAD_POSITIONS = 6,
+    WINOGRAD_THIRD = -1431655765, /* times 3 is 1 modulo 2^32 */
+    QUADS = 60,                   /* most of a piece, a multiple of those of register blocks */
+    FEW_QUADS = 4,                /* fewest, as few as the smallest register block has */
+    CHUNK = 6,                    /* rows of the filter whose weights are transformed at a time */
+    ROW_WEIGHTS = 16 * 16,        /* of a row, a channel block and a block of outputs */
 };
 
-/* Samples of some rows: [position][row][quad][16 channels]. */
-typedef int16_t winograd_samples[WINOGRAD_POSITIONS][WINOGRAD_ROWS][QUADS][16];
-/* Products of a block of outputs: [position][quad][16 outputs]. */
-typedef int32_t winograd_products[WINOGRAD_POSITIONS][QUADS][AC_FRACTAL];
+/* In scratch, behind what other kernels use. Samples: [position][line][quad][16 channels]. */
+typedef struct winograd_work {
+    _Alignas(64) int16_t weights[WINOGRAD_POSITIONS][CHUNK * ROW_WEIGHTS];
+    _Alignas(64) int32_t products[WINOGRAD_POSITIONS][QUADS][AC_FRACTAL];
+    const int16_t *rows[AC_WINOGRAD_ROWS]; /* samples of each row of the filter */
+    const uint8_t *transformed;            /* of which the weights are, or NULL */
+    uint32_t position;                     /* from one position's samples to the next's */
+    uint32_t quads, block;                 /* of the piece; of its register blocks */
+    _Alignas(64) int16_t samples[];
+} winograd_work;
+
+enum {
+    SAMPLES = (AC_SCRATCH_WINOGRAD - AC_SCRATCH - (int)sizeof(winograd_work)) / 32 - BLOCK,
+    /* of 16 channels, besides those of the last register block, that do not matter */
+};
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
 INLINE __m256i winograd_pixel(const uint8_t *p, const bool is_signed)
 {
-    return is_signed ? _mm256_cvtepi8_epi16(load16(p)) : _mm256_cvtepu8_epi16(load16(p));
+    const __m128i order = _mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15);
+    const __m128i bytes = _mm_shuffle_epi8(load16(p), order);
+    return is_signed ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
 }
 
-/* Transforms a row of the tile, whose first sample is `from`. */
-INLINE void winograd_row(winograd_samples to, uint32_t r, const uint8_t *from, const bool is_signed,
-                         uint32_t quads)
+/* Transforms a line, the last quad of which begins at pixel `last`. */
+INLINE void winograd_line(int16_t *to, size_t position, const uint8_t *from, const bool is_signed,
+                          uint32_t quads, uint32_t last)
 {
-    __m256i d0 = winograd_pixel(from, is_signed), d1 = winograd_pixel(from + 16, is_signed);
-    for (uint32_t q = 0; q < quads; q++) {
-        from += WINOGRAD_PIXELS * 16;
-        const __m256i d2 = winograd_pixel(from - 32, is_signed);
-        const __m256i d3 = winograd_pixel(from - 16, is_signed);
-        const __m256i d4 = winograd_pixel(from, is_signed);
-        const __m256i d5 = winograd_pixel(from + 16, is_signed);
-        const __m256i a = _mm256_sub_epi16(d4, _mm256_slli_epi16(d2, 2));
-        const __m256i b = _mm256_sub_epi16(d3, _mm256_slli_epi16(d1, 2));
-        const __m256i c = _mm256_sub_epi16(d4, d2);
-        const __m256i e = _mm256_sub_epi16(d3, d1), e2 = _mm256_add_epi16(e, e);
-        store_vector(to[0][r][q],
-                     _mm256_add_epi16(_mm256_sub_epi16(a, d2), _mm256_slli_epi16(d0, 2)));
-        store_vector(to[1][r][q], _mm256_add_epi16(a, b));
-        store_vector(to[2][r][q], _mm256_sub_epi16(a, b));
-        store_vector(to[3][r][q], _mm256_add_epi16(c, e2));
-        store_vector(to[4][r][q], _mm256_sub_epi16(c, e2));
-        store_vector(to[5][r][q],
-                     _mm256_sub_epi16(_mm256_sub_epi16(d5, d3), _mm256_slli_epi16(e, 2)));
-        d0 = d4;
-        d1 = d5;
+    __m256i d[WINOGRAD_POSITIONS];
+    for (uint32_t q = 0; q < quads; q++, to += 16) {
+        const bool moved = q * WINOGRAD_PIXELS > last;
+        const uint8_t *p = from + (size_t)(moved ? last : q * WINOGRAD_PIXELS) * 16;
+        UNROLL
+        for (uint32_t i = 0; i < 2; i++)
+            d[i] = q && !moved ? d[4 + i] : winograd_pixel(p + (size_t)i * 16, is_signed);
+        UNROLL
+        for (uint32_t i = 2; i < WINOGRAD_POSITIONS; i++)
+            d[i] = winograd_pixel(p + (size_t)i * 16, is_signed);
+        const __m256i a = _mm256_sub_epi16(_mm256_slli_epi16(d[2], 2), d[4]);
+        const __m256i b = _mm256_sub_epi16(_mm256_slli_epi16(d[1], 2), d[3]);
+        const __m256i c = _mm256_sub_epi16(d[4], d[2]);
+        const __m256i e = _mm256_sub_epi16(d[3], d[1]), e2 = _mm256_add_epi16(e, e);
+        const __m256i first = _mm256_sub_epi16(_mm256_slli_epi16(d[0], 2), d[2]);
+        store_vector(to, _mm256_sub_epi16(first, a));
+        store_vector(to + position, _mm256_add_epi16(a, b));
+        store_vector(to + 2 * position, _mm256_sub_epi16(a, b));
+        store_vector(to + 3 * position, _mm256_add_epi16(c, e2));
+        store_vector(to + 4 * position, _mm256_sub_epi16(c, e2));
+        store_vector(to + 5 * position,
+                     _mm256_sub_epi16(_mm256_sub_epi16(d[5], d[3]), _mm256_add_epi16(e2, e2)));
     }
 }
 
-/* Transforms rows [first, first + rows) of the tile at pixel x. */
-static void winograd_transform(winograd_samples to, const job *j, uint32_t first, uint32_t rows,
-                               uint32_t x, uint32_t quads)
+/* Transforms what pixels x to x + count - 1 read. Rows of the filter under a channel block share a
+ * line if they lie `apart` quads apart. */
+static void winograd_transform(winograd_work *work, const ac_conv_row *row, uint32_t x,
+                               uint32_t count, uint32_t apart)
 {
-    const ac_conv *c = j->conv;
-    for (uint32_t i = 0; i < rows; i++) {
-        const uint32_t r = first + i, whole = c->winograd_whole;
-        const uint8_t *from =
-            j->row->runs[r < whole ? r : whole + (r - whole) * WINOGRAD_TAPS] + (size_t)x * 16;
+    const ac_conv *c = row->conv;
+    const uint32_t height = apart ? c->winograd_height : 1, lines = c->winograd_rows / height;
+    const uint32_t quads = work->quads + (height - 1) * apart, whole = c->winograd_whole;
+    const uint32_t last = apart ? UINT32_MAX : count - WINOGRAD_PIXELS;
+    int16_t *to = work->samples;
+    work->position = lines * quads * 16;
+    for (uint32_t r = 0; r < c->winograd_rows; r += height, to += (size_t)quads * 16) {
+        const uint8_t *from = row->runs[r < whole ? r : whole + (r - whole) * 3] + (size_t)x * 16;
+        for (uint32_t i = 0; i < height; i++)
+            work->rows[r + i] = to + (size_t)i * apart * 16;
         if (c->source_type == MONA_S8)
-            winograd_row(to, i, from, true, quads);
+            winograd_line(to, work->position, from, true, quads, last);
         else
-            winograd_row(to, i, from, false, quads);
+            winograd_line(to, work->position, from, false, quads, last);
+    }
+}
+
+/* ---- weights --------------------------------------------------------------------------------- */
+
+/* The weights of two channels and 8 outputs at all positions. g: those of each column. */
+INLINE void winograd_pairs(int16_t *to, __m256i g0, __m256i g1, __m256i g2)
+{
+    const __m256i ends = _mm256_add_epi16(g0, g2), twice = _mm256_add_epi16(g1, g1);
+    const __m256i four = _mm256_add_epi16(g0, _mm256_slli_epi16(g2, 2));
+    const size_t position = CHUNK * ROW_WEIGHTS;
+    store_vector(to, _mm256_mullo_epi16(g0, _mm256_set1_epi16(6)));
+    store_vector(to + position, _mm256_slli_epi16(_mm256_add_epi16(ends, g1), 2));
+    store_vector(to + 2 * position, _mm256_slli_epi16(_mm256_sub_epi16(ends, g1), 2));
+    store_vector(to + 3 * position, _mm256_add_epi16(four, twice));
+    store_vector(to + 4 * position, _mm256_sub_epi16(four, twice));
+    store_vector(to + 5 * position, _mm256_mullo_epi16(g2, _mm256_set1_epi16(24)));
+}
+
+INLINE __m256i even_bytes(__m256i v)
+{
+    return _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8);
+}
+
+/* Transforms the weights of a row, [column][step][16 outputs][4], to [position][pair of
+ * channels][16 outputs][2]. */
+static void winograd_weights(int16_t *to, const uint8_t *from, uint32_t steps)
+{
+    const size_t column = (size_t)steps * 64;
+    for (uint32_t i = 0; i < steps * 2; i++, from += 32, to += i % 2 ? 16 : 48) { /* 8 outputs */
+        const __m256i g0 = load_vector(from), g1 = load_vector(from + column);
+        const __m256i g2 = load_vector(from + 2 * column);
+        winograd_pairs(to, even_bytes(g0), even_bytes(g1), even_bytes(g2));
+        winograd_pairs(to + 32, _mm256_srai_epi16(g0, 8), _mm256_srai_epi16(g1, 8),
+                       _mm256_srai_epi16(g2, 8));
     }
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Adds the products of `rows` rows at one position to sums, or sets them. */
-INLINE void winograd_multiply(int32_t sums[QUADS][AC_FRACTAL], const int16_t (*samples)[QUADS][16],
-                              const int16_t *weights, uint32_t rows, bool add, const uint32_t quads)
+/* Adds the products of `rows` rows at one position to sums, or sets them. at: where the quads'
+ * samples lie in those of a row. */
+INLINE void winograd_multiply(int32_t (*sums)[AC_FRACTAL], const int16_t *const *samples, size_t at,
+                              const int16_t *weights, uint32_t rows, uint32_t steps, bool add,
+                              const uint32_t quads)
 {
-    __m256i acc[QUADS * 2];
+    __m256i acc[BLOCK * 2];
     UNROLL
     for (uint32_t i = 0; i < quads * 2; i++)
         acc[i] = add ? load_vector(sums[i / 2] + i % 2 * 8) : _mm256_setzero_si256();
     for (uint32_t r = 0; r < rows; r++) {
-        const int16_t *a = samples[r][0];
-        for (uint32_t s = 0; s < WINOGRAD_STEPS; s++, a += 2, weights += 32) {
+        const int16_t *a = samples[r] + at, *w = weights + (size_t)r * ROW_WEIGHTS;
+        for (uint32_t s = 0; s < steps * 2; s++, a += 2, w += 32) {
             FORGET(a);
-            const __m256i b0 = load_vector(weights), b1 = load_vector(weights + 16);
+            const __m256i b0 = load_vector(w), b1 = load_vector(w + 16);
             UNROLL
             for (uint32_t i = 0; i < quads; i++) {
                 int32_t lane;
@@ -103,45 +186,50 @@ INLINE void winograd_multiply(int32_t sums[QUADS][AC_FRACTAL], const int16_t (*s
         store_vector(sums[i / 2] + i % 2 * 8, acc[i]);
 }
 
-static void winograd_products_of(winograd_products sums, const job *j, uint32_t block,
-                                 const winograd_samples samples, uint32_t first, uint32_t rows,
-                                 uint32_t quads)
+/* Adds those of rows [first, first + rows) to all products, or sets them. */
+static __attribute__((noinline)) void winograd_chunk(winograd_work *work, uint32_t first,
+                                                     uint32_t rows, uint32_t steps)
 {
-    const ac_conv *c = j->conv;
-    const size_t position = (size_t)c->winograd_rows * WINOGRAD_ROW_WEIGHTS;
-    const int16_t *w = c->winograd + (size_t)(j->n + block) * WINOGRAD_POSITIONS * position +
-                       (size_t)first * WINOGRAD_ROW_WEIGHTS;
-    for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++, w += position)
-        if (quads == QUADS)
-            winograd_multiply(sums[p], samples[p], w, rows, first, QUADS);
-        else
-            winograd_multiply(sums[p], samples[p], w, rows, first, FEW_QUADS);
+    for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++)
+        for (uint32_t q = 0; q < work->quads; q += work->block) {
+            int32_t(*sums)[AC_FRACTAL] = work->products[p] + q;
+            const int16_t *const *samples = (const int16_t *const *)work->rows + first;
+            const size_t at = (size_t)p * work->position + (size_t)q * 16;
+            if (work->block == BLOCK)
+                winograd_multiply(sums, samples, at, work->weights[p], rows, steps, first, BLOCK);
+            else if (work->block == BLOCK - 1)
+                winograd_multiply(sums, samples, at, work->weights[p], rows, steps, first,
+                                  BLOCK - 1);
+            else
+                winograd_multiply(sums, samples, at, work->weights[p], rows, steps, first,
+                                  FEW_QUADS);
+        }
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
 
 INLINE __m256i winograd_divided(__m256i sum24)
 {
-    return _mm256_mullo_epi32(_mm256_srai_epi32(sum24, 3),
-                              _mm256_set1_epi32((int32_t)WINOGRAD_THIRD));
+    return _mm256_srai_epi32(_mm256_mullo_epi32(sum24, _mm256_set1_epi32(WINOGRAD_THIRD)), 3);
 }
 
 /* The accumulators of the 4 pixels of quad q. */
-INLINE void winograd_sums(__m256i acc[WINOGRAD_PIXELS * 2], const winograd_products m, uint32_t q,
+INLINE void winograd_sums(__m256i acc[WINOGRAD_PIXELS * 2], const winograd_work *work, uint32_t q,
                           const int32_t *start)
 {
     UNROLL
     for (uint32_t h = 0; h < 2; h++) {
-        const __m256i m1 = load_vector(m[1][q] + h * 8), m2 = load_vector(m[2][q] + h * 8);
-        const __m256i m3 = load_vector(m[3][q] + h * 8), m4 = load_vector(m[4][q] + h * 8);
-        const __m256i a = _mm256_add_epi32(m1, m2), b = _mm256_sub_epi32(m1, m2);
-        const __m256i c = _mm256_add_epi32(m3, m4), d = _mm256_sub_epi32(m3, m4);
+        __m256i m[WINOGRAD_POSITIONS];
+        UNROLL
+        for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++)
+            m[p] = load_vector(work->products[p][q] + h * 8);
+        const __m256i a = _mm256_add_epi32(m[1], m[2]), b = _mm256_sub_epi32(m[1], m[2]);
+        const __m256i c = _mm256_add_epi32(m[3], m[4]), d = _mm256_sub_epi32(m[3], m[4]);
         const __m256i sums[WINOGRAD_PIXELS] = {
-            _mm256_add_epi32(_mm256_add_epi32(load_vector(m[0][q] + h * 8), a), c),
+            _mm256_add_epi32(_mm256_add_epi32(m[0], a), c),
             _mm256_add_epi32(b, _mm256_slli_epi32(d, 1)),
             _mm256_add_epi32(a, _mm256_slli_epi32(c, 2)),
-            _mm256_add_epi32(_mm256_add_epi32(b, _mm256_slli_epi32(d, 3)),
-                             load_vector(m[5][q] + h * 8)),
+            _mm256_add_epi32(_mm256_add_epi32(b, _mm256_slli_epi32(d, 3)), m[5]),
         };
         const __m256i first = load_vector(start + h * 8);
         UNROLL
@@ -150,74 +238,90 @@ INLINE void winograd_sums(__m256i acc[WINOGRAD_PIXELS * 2], const winograd_produ
     }
 }
 
-static void winograd_results(const job *j, const winograd_products m, bool plain, uint32_t x,
-                             uint32_t quads)
+INLINE void winograd_results(const job *j, const winograd_work *work, const bool plain)
 {
-    for (uint32_t q = 0; q < quads; q++, x += WINOGRAD_PIXELS) {
+    for (uint32_t q = 0; q < work->quads; q++) {
+        const uint32_t at = min_u32(q * WINOGRAD_PIXELS, j->pixels - WINOGRAD_PIXELS);
         __m256i acc[WINOGRAD_PIXELS * 2];
-        winograd_sums(acc, m, q, j->start[0]);
-        if (plain)
-            int8_store(j, true, acc, WINOGRAD_PIXELS, x);
-        else
-            int8_store(j, false, acc, WINOGRAD_PIXELS, x);
+        winograd_sums(acc, work, q, j->start[0]);
+        int8_store(j, plain, acc, WINOGRAD_PIXELS, j->origin + at);
     }
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* One or two blocks of a tile. jobs: one for each block. */
-static __attribute__((noinline)) void winograd_tile(const job *jobs, const bool *plain,
-                                                    uint32_t blocks, uint32_t x, uint32_t quads)
+/* Computes a block of outputs of a piece whose samples are transformed. */
+static void winograd_run(job *j)
 {
-    int16_t(*samples)[WINOGRAD_ROWS][QUADS][16] = (void *)(jobs[0].row->scratch + WORK_AT);
-    winograd_products *products =
-        (void *)(jobs[0].row->scratch + WORK_AT + sizeof(winograd_samples));
-    _Static_assert(sizeof(winograd_samples) + 2 * sizeof(winograd_products) <= WORK_BYTES,
-                   "they fit");
-    const ac_conv *c = jobs[0].conv;
+    _Alignas(64) int32_t start[AC_FRACTAL];
+    winograd_work *work = (winograd_work *)(void *)(j->row->scratch + AC_SCRATCH);
+    const ac_conv *c = j->conv;
+    const bool plain = int8_plain(j);
+    const uint8_t *w = j->weights[0];
     for (uint32_t first = 0, rows; first < c->winograd_rows; first += rows) {
-        rows = min_u32(WINOGRAD_ROWS, c->winograd_rows - first);
-        winograd_transform(samples, &jobs[0], first, rows, x, quads);
-        for (uint32_t b = 0; b < blocks; b++)
-            winograd_products_of(products[b], &jobs[0], b,
-                                 (const int16_t(*)[WINOGRAD_ROWS][QUADS][16])samples, first, rows,
-                                 quads);
+        const bool whole = first < c->winograd_whole;
+        const uint32_t end = whole ? c->winograd_whole : c->winograd_rows;
+        const uint32_t steps = whole ? 4 : ac_run_steps(c, c->winograd_whole);
+        const size_t bytes = (size_t)3 * steps * 64;
+        rows = min_u32(CHUNK, end - first);
+        for (uint32_t r = 0; r < rows && work->transformed != w; r++)
+            winograd_weights(work->weights[0] + (size_t)r * ROW_WEIGHTS, w + r * bytes, steps);
+        work->transformed = w;
+        w += rows * bytes;
+        winograd_chunk(work, first, rows, steps);
     }
-    for (uint32_t b = 0; b < blocks; b++)
-        winograd_results(&jobs[b], (const int32_t(*)[QUADS][AC_FRACTAL])products[b], plain[b], x,
-                         quads);
+    int8_start(j, plain, start);
+    if (plain)
+        winograd_results(j, work, true);
+    else
+        winograd_results(j, work, false);
 }
 
-/* The last tile is moved back to end at the last pixel: those are taken of which so fewer are
- * computed. */
-static uint32_t winograd_quads(uint32_t pixels)
+/* Most quads of a piece, if rows of the filter under a channel block lie `apart` quads apart or, if
+ * that is 0, anywhere. */
+static uint32_t quads_that_fit(const ac_conv *c, uint32_t apart)
 {
-    const uint32_t few = FEW_QUADS * WINOGRAD_PIXELS, many = QUADS * WINOGRAD_PIXELS;
-    return pixels < many || (pixels + few - 1) / few * few < (pixels + many - 1) / many * many
-               ? FEW_QUADS
-               : QUADS;
+    const uint32_t height = apart ? c->winograd_height : 1, more = (height - 1) * apart;
+    const uint32_t fit = SAMPLES / (c->winograd_rows / height * WINOGRAD_POSITIONS);
+    return fit > more ? min_u32(QUADS, fit - more) : 0;
+}
+
+/* Quads of a register block: those for which blocks take the least time, as measured. */
+static uint32_t quads_of_block(uint32_t quads)
+{
+    uint32_t best = BLOCK, least = UINT32_MAX;
+    for (uint32_t block = BLOCK; block >= FEW_QUADS; block--) {
+        const uint32_t time = (quads + block - 1) / block * (2 * block + 3);
+        best = time < least ? block : best;
+        least = min_u32(time, least);
+    }
+    return best;
 }
 
 static bool winograd_serves(const ac_conv_row *row)
 {
-    return row->conv->winograd && row->pixels >= FEW_QUADS * WINOGRAD_PIXELS;
+    return row->conv->winograd_rows && row->pixels >= FEW_QUADS * WINOGRAD_PIXELS;
 }
 
-static void winograd_run(const job *source, uint32_t blocks)
+static void conv_winograd(const ac_conv_row *row, const ac_isa *by)
 {
-    _Alignas(64) int32_t start[2][AC_FRACTAL];
-    job jobs[2] = {*source, *source};
-    bool plain[2];
-    for (uint32_t b = 0; b < blocks; b++) {
-        if (b)
-            next_block(&jobs[b]);
-        plain[b] = int8_plain(&jobs[b]);
-        int8_start(&jobs[b], plain[b], start[b]);
+    enum { ENOUGH = 16, SCATTERED = SCATTER_PIXELS / WINOGRAD_PIXELS };
+    winograd_work *work = (winograd_work *)(void *)(row->scratch + AC_SCRATCH);
+    const uint32_t pitch = row->conv->winograd_pitch / WINOGRAD_PIXELS;
+    const uint32_t apart = quads_that_fit(row->conv, pitch) < ENOUGH ? 0 : pitch;
+    const uint32_t fit = quads_that_fit(row->conv, apart);
+    const uint32_t most = ac_scatter_needed(row) ? min_u32(SCATTERED, fit) : fit;
+    const uint32_t quads = (row->pixels + WINOGRAD_PIXELS - 1) / WINOGRAD_PIXELS;
+    const uint32_t pieces = (quads + most - 1) / most;
+    work->quads = (quads + pieces - 1) / pieces;
+    work->block = quads_of_block(work->quads);
+    work->transformed = NULL;
+    const uint32_t count = min_u32(work->quads * WINOGRAD_PIXELS, row->pixels);
+    for (uint32_t i = 0; i < row->pixels; i += count) {
+        const uint32_t x = min_u32(i, row->pixels - count);
+        winograd_transform(work, row, x, count, apart);
+        conv_pixels(row, by, x, count);
     }
-    const uint32_t quads = winograd_quads(source->pixels), pixels = quads * WINOGRAD_PIXELS;
-    for (uint32_t i = 0; i < source->pixels; i += pixels)
-        winograd_tile(jobs, plain, blocks, source->origin + min_u32(i, source->pixels - pixels),
-                      quads);
 }
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The plan is made for a CPU that need not be this one: constants depend only on whether it uses
- * weights for Winograd's filter. Offsets are for a 64-bit machine; with shorter pointers everything
+/* The plan is made for a CPU that need not be this one: constants depend only on what
+ * ac_isa says of it. Offsets are for a 64-bit machine; with shorter pointers everything
  * takes the same memory or less. */
 #include "formats/compiler/program/emit_c.h"
 
