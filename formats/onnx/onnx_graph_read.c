@@ -39,6 +39,19 @@ static const char *copy_name(graph_reader *r, const char *name)
     return copy;
 }
 
+/* Whether it is an input of the function that the call leaves out; then the nodes of its body leave
+ * it out. */
+static bool is_left_out(const graph_reader *r, const char *name)
+{
+    while (r && !r->function)
+        r = r->outer;
+    for (size_t i = 0; r && i < r->function->n_input; i++)
+        if (!strcmp(onnx_text(r->function->input[i]), name))
+            return i >= r->call->n_input || !onnx_text(r->call->input[i])[0] ||
+                   is_left_out(r->caller, r->call->input[i]);
+    return false;
+}
+
 /* The value with this name in the branch, or around it; ONNX_NONE: none. */
 static uint32_t find_value(const graph_reader *r, const char *name)
 {
@@ -287,7 +300,7 @@ static bool read_names(graph_reader *r, const Onnx__NodeProto *n, onnx_node *nod
     for (; node->input_count < n->n_input; node->input_count++) {
         const char *name = onnx_text(n->input[node->input_count]);
         const uint32_t value = *name ? find_value(r, name) : ONNX_NONE;
-        if (*name && value == ONNX_NONE)
+        if (*name && value == ONNX_NONE && !is_left_out(r, name))
             return onnx_node_fail(node, r->error, "reads '%.60s', which nothing before it makes",
                                   name);
         node->inputs[node->input_count] = value;
@@ -544,7 +557,7 @@ static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__Func
     for (size_t i = 0; ok && i < f->n_input && i < n->n_input; i++) {
         const char *name = onnx_text(n->input[i]), *copy = copy_name(r, onnx_text(f->input[i]));
         const uint32_t value = *name ? find_value(r, name) : ONNX_NONE;
-        if (*name && value == ONNX_NONE)
+        if (*name && value == ONNX_NONE && !is_left_out(r, name))
             ok = format_fail(r->error,
                              "a call of '%.60s' reads '%.60s', which nothing before it makes",
                              onnx_text(f->name), name);

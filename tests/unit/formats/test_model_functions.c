@@ -84,6 +84,27 @@ static void bodies_call_functions(void **state)
     ob_free(same);
 }
 
+/* Bounds, of which the call gives one. */
+static void what_is_left_out_is_left_out_inside(void **state)
+{
+    (void)state;
+    onnx_builder *b = with_input(), *clip = ob_new(13), *outer = ob_new(13);
+    const float low = -0.25f;
+    ob_node(clip, "Clip", "a low high", "r");
+    Onnx__FunctionProto *f = add_function(b, "Bounds", clip);
+    f->n_input = 0, f->input = ob_names(b, "a low high", &f->n_input);
+    call(outer, "Bounds", "a low high", "r");
+    f = add_function(b, "Outer", outer);
+    f->n_input = 0, f->input = ob_names(b, "a low high", &f->n_input);
+    ob_constant(b, "low", "", &low);
+    call(b, "Outer", "x low", "c");
+    add_conv(b, "c", "y", 3, 4);
+    ob_output(b, "y");
+    check(b, false, "left out");
+    ob_free(clip);
+    ob_free(outer);
+}
+
 /* A model of one call; wrong: what is wrong with it. */
 static void refuses_call(int wrong, const char *text)
 {
@@ -163,6 +184,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(bodies_take_the_place_of_calls),
         cmocka_unit_test(bodies_call_functions),
+        cmocka_unit_test(what_is_left_out_is_left_out_inside),
         cmocka_unit_test(wrong_functions_are_refused),
         cmocka_unit_test(functions_do_not_multiply_without_end),
     };
