@@ -149,6 +149,7 @@ help:
 	@echo 'make fuzz            run the readers and the compiler on inputs from libFuzzer, FUZZ_SECONDS=60 each'
 	@echo 'make fuzz-valgrind   run the readers of pictures in valgrind, CHANGES=400 of each file'
 	@echo 'make fuzz-memory     run the readers of models in clang''s sanitiser of bytes never written'
+	@echo 'make fuzz-pixels     run decoders of pictures, RUNS= of them, in that sanitiser, their libraries as well (LIBRARIES=)'
 	@echo 'make fuzz-coverage   how much of each reader these reach'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime and oneDNN (installs them, takes minutes)'
 	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
@@ -613,6 +614,16 @@ fuzz-memory: deps
 	$(Q)$(MAKE) --no-print-directory CC='$(if $(findstring clang,$(CC)),$(CC),clang)' BUILD=$(BUILD)/memory SANITIZE=memory CFLAGS="-O1 -Wno-pass-failed" \
 	    $(addprefix $(BUILD)/memory/tests/fuzz_,$(WRITTEN))
 	$(Q)for t in $(WRITTEN); do echo "$$t:" && $(BUILD)/memory/tests/fuzz_$$t || exit 1; done
+
+# RUNS of pictures through libraries that are sanitised, too: LIBRARIES is the folder of tests/fuzz/libraries.sh.
+.PHONY: fuzz-pixels
+fuzz-pixels: deps
+	$(call need,clang)
+	$(Q)$(MAKE) --no-print-directory CC=clang BUILD=$(BUILD)/pixels SANITIZE=memory CFLAGS="-fsanitize=fuzzer-no-link -Wno-pass-failed -O1" \
+	    FUZZ_ENGINE="-fsanitize=fuzzer -rdynamic" $(BUILD)/pixels/libfuzzer/pixels
+	$(Q)mkdir -p $(BUILD)/fuzz/corpus/pixels
+	$(Q)LD_LIBRARY_PATH=$(LIBRARIES)/lib $(BUILD)/pixels/libfuzzer/pixels -runs=$(or $(RUNS),1000000) -max_len=512 -entropic=0 -use_counters=0 \
+	    -artifact_prefix=$(BUILD)/fuzz/pixels- -print_final_stats=1 $(BUILD)/fuzz/corpus/pixels $$(. tests/fuzz/corpora.sh && corpora pixels)
 
 # Readers of pictures, whose libraries are not sanitised: CHANGES=N of each file of the corpus.
 .PHONY: fuzz-valgrind

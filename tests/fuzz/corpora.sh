@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # corpora TARGET: folders with inputs of a fuzz target, its own and those of others that it takes too.
 corpora() {
