@@ -39,3 +39,13 @@ ProtobufCMessage *__wrap_protobuf_c_message_unpack(const ProtobufCMessageDescrip
     ProtobufCAllocator watched = {get, give_back, own};
     return __real_protobuf_c_message_unpack(descriptor, &watched, bytes, data);
 }
+
+/* Tests make models with it. */
+size_t __real_protobuf_c_message_pack(const ProtobufCMessage *message, uint8_t *out);
+size_t __wrap_protobuf_c_message_pack(const ProtobufCMessage *message, uint8_t *out);
+size_t __wrap_protobuf_c_message_pack(const ProtobufCMessage *message, uint8_t *out)
+{
+    const size_t bytes = __real_protobuf_c_message_pack(message, out);
+    __msan_unpoison(out, bytes);
+    return bytes;
+}

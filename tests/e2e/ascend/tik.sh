@@ -15,7 +15,7 @@ sources() {
     printf '%s\n' 'DMA_V100_ALIGN = {' "    'L1': 32," "    'UB': 32," "    'OUT': 1," '}' > "$tik/common/common_util.py"
     printf '%s\n' 'raise_error("set_as'"'"'s value can'"'"'t be GM Tensor")' > "$tik/api/tik_tensor.py"
 }
-compare() { CC=${CC:-gcc} sh tests/ascend/check_tik.sh "$tik" > "$tmp/found" 2>&1; }
+compare() { CC="${CC:-gcc} $sanitisers" sh tests/ascend/check_tik.sh "$tik" > "$tmp/found" 2>&1; }
 planted() { # name, file, sed expression, words
     sources
     sed -i "$3" "$tik/$2"
@@ -29,4 +29,4 @@ same "equal rules, and those that are not there" "$? $(tail -n 1 "$tmp/found")" 
 planted "fewer bursts" tik_lib/tik_params.py 's/SINGLE_BYTE = 255/SINGLE_BYTE = 128/' "bias.bursts: at most 255, TIK 128"
 planted "smaller strides" tik_lib/tik_params.py 's/STRIDE = 63/STRIDE = 31/' "load3d.stride: at most 63, TIK 31"
 planted "a larger alignment" common/common_util.py "s/'L1': 32/'L1': 64/" "copy_gm_l1.dst: aligned to 32, TIK 64"
-same "no folder" "$(make -s check-tik 2>&1 | grep -c 'expected TIK=FOLDER')" 1
+same "no folder" "$(make -s check-tik CC="${CC:-gcc} $sanitisers" 2>&1 | grep -c 'expected TIK=FOLDER')" 1
