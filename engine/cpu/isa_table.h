@@ -24,7 +24,7 @@
 #define AC_ISA_neon neon, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_dotprod dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_i8mm dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON, .step_8bit = 8
-#define AC_ISA_dsp c, c, c, .conv_scratch = AC_SCRATCH_M
+#define AC_ISA_dsp dsp, c, c, .conv_scratch = AC_SCRATCH_M
 #define AC_ISA_mve mve, mve, c, .conv_scratch = AC_SCRATCH_M
 #define AC_ISA_rvv rvv, rvv, rvv, .conv_scratch = AC_SCRATCH_M
 

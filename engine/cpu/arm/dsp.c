@@ -251,6 +251,112 @@ static void int8_tile(tile *t, uint8_t *out)
     finish_tile(t, out);
 }
 
+/* ---- depthwise ------------------------------------------------------------------------------ */
+
+enum { QUAD = 4, TAP = AC_FRACTAL / 2 /* words of 16 weights */ };
+
+/* Of a block of channels. */
+typedef struct taps {
+    uint32_t (*weights)[TAP]; /* of each: those of channels 0 and 2, 1 and 3, ... */
+    const uint8_t **at;       /* where the first pixel's elements lie */
+    uint32_t count;
+} taps;
+
+/* Widens the weights, [step][16 channels][4 columns]. */
+static void find_taps(taps *to, const tile *t)
+{
+    const uint8_t *w = t->conv->weights + t->conv->weights_offset[t->n];
+    for (uint32_t r = 0; r < t->run_count; r++) {
+        const uint32_t columns = t->conv->run_elements[t->first_run + r];
+        for (uint32_t k = 0; k < columns; k++, to->count++) {
+            to->at[to->count] = t->runs[r] + (size_t)k * AC_FRACTAL;
+            for (uint32_t c = 0; c < AC_FRACTAL; c += QUAD) {
+                const uint8_t *from = w + (size_t)k / 4 * 64 + (size_t)c * 4 + k % 4;
+                const uint8_t four[QUAD] = {from[0], from[4], from[8], from[12]};
+                widen(&to->weights[to->count][c / 2], four, true);
+            }
+        }
+        w += (size_t)(columns + 3) / 4 * 64;
+    }
+}
+
+/* Adds the products of all taps to 4 channels. It needs nearly all registers, which compilers do
+ * not give to a loop. */
+#define MULTIPLY_TAPS(WIDEN)                                                                       \
+    __asm__("1:\n\t"                                                                               \
+            "ldr %[odd], [%[at]], #4\n\t"                                                          \
+            "ldrd %[v], %[u], [%[w]], #32\n\t"                                                     \
+            "ldr %[odd], [%[odd], %[offset]]\n\t" WIDEN " %[even], %[odd]\n\t" WIDEN               \
+            " %[odd], %[odd], ror #8\n\t"                                                          \
+            "smlabb %[a], %[even], %[v], %[a]\n\t"                                                 \
+            "smlabb %[b], %[odd], %[u], %[b]\n\t"                                                  \
+            "smlatt %[c], %[even], %[v], %[c]\n\t"                                                 \
+            "smlatt %[d], %[odd], %[u], %[d]\n\t"                                                  \
+            "cmp %[at], %[end]\n\t"                                                                \
+            "bne 1b"                                                                               \
+            : [a] "+r"(a), [b] "+r"(b), [c] "+r"(c), [d] "+r"(d), [at] "+r"(at), [w] "+r"(w),      \
+              [even] "=&r"(even), [odd] "=&r"(odd), [v] "=&r"(v), [u] "=&r"(u)                     \
+            : [end] "r"(all->at + all->count), [offset] "r"(offset)                                \
+            : "cc", "memory")
+
+/* 4 channels, `offset` bytes behind the first pixel's first. */
+INLINE void depthwise_four(const taps *all, const bool is_signed, size_t offset, uint32_t channel,
+                           const int32_t *bias, int32_t *to)
+{
+    int32_t a = bias[channel], b = bias[channel + 1], c = bias[channel + 2], d = bias[channel + 3];
+    const uint8_t *const *at = all->at;
+    const uint32_t *w = &all->weights[0][channel / 2];
+    uint32_t even, odd, u, v;
+    if (is_signed)
+        MULTIPLY_TAPS("sxtb16");
+    else
+        MULTIPLY_TAPS("uxtb16");
+    to[channel] = a, to[channel + 1] = b, to[channel + 2] = c, to[channel + 3] = d;
+}
+
+static void depthwise_tile(const tile *t, const taps *all)
+{
+    int32_t *acc = t->work->int8.acc;
+    size_t offset = (size_t)t->x * t->conv->pixel_bytes;
+    for (uint32_t i = 0; i < t->pixels; i++, acc += AC_FRACTAL, offset += t->conv->pixel_bytes)
+        for (uint32_t c = 0; c < AC_FRACTAL; c += QUAD)
+            if (t->conv->source_type == MONA_S8)
+                depthwise_four(all, true, offset + c, c, t->bias, acc);
+            else
+                depthwise_four(all, false, offset + c, c, t->bias, acc);
+}
+
+static uint32_t tap_count(const ac_conv *c)
+{
+    uint32_t taps = 0;
+    for (uint32_t r = 0; r < c->run_count[0]; r++)
+        taps += c->run_elements[c->first_run[0] + r];
+    return taps;
+}
+
+static void depthwise_row(const ac_depthwise_row *row)
+{
+    enum { MOST = sizeof((int8_work *)0)->columns / sizeof(const uint8_t *) };
+    const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
+    const uint32_t count = tap_count(row->conv);
+    if (row->conv->source_type == MONA_F16 || !count || count > MOST) {
+        ac_c_depthwise_row(row);
+        return;
+    }
+    for (uint32_t n = 0; n < row->conv->blocks; n++) {
+        tile t = tile_of(row, n);
+        uint8_t *out = row->output.data + n * row->output.block_stride;
+        taps all = {(void *)t.work->int8.weights, (void *)t.work->int8.columns, 0};
+        find_taps(&all, &t);
+        for (; t.x < row->pixels; t.x += t.pixels, out += t.pixels * pixel) {
+            t.pixels = min_u32(TILE, row->pixels - t.x);
+            depthwise_tile(&t, &all);
+            finish_tile(&t, out);
+        }
+    }
+}
+
 AC_NAMED(dsp, conv_row)
+AC_NAMED(dsp, depthwise_row)
 
 AC_TABLE(dsp);
