@@ -235,3 +235,36 @@ C
 succeeds "links with the kernel's C" sh -c 'cd "$1" && $2 -std=c11 -Wall -Wextra -Werror -O2 -I"$3" -I"$3/engine" -o main main.c net.c kernels/Twice.c "$4/libmona.a" -pthread' \
     - "$tmp" "$CC" "$PWD" "$(cd "$BUILD" && pwd)"
 same "and gives its bytes" "$("$tmp/main")" same
+# Among operators on maps, line by line: the film's first frame.
+succeeds "one among convolutions as C" "$mona" compile "$tmp/crisp.onnx" -o "$tmp/crisp.c" --kernels "$tmp/crisp" --input-type u8 --output-type u8 --size 96x54 --emit c --target c
+cat > "$tmp/lines.c" << 'C'
+#include <stdio.h>
+#include "crisp.h"
+static _Alignas(64) unsigned char arena[CRISP_ARENA_BYTES];
+int main(void)
+{
+    static unsigned char x[96], y[2 * 192];
+    mona_session *s;
+    bool ready;
+    if (crisp_open(&s, arena, sizeof arena))
+        return 1;
+    for (int made = 0; made < CRISP_LINES;) {
+        if (fread(x, 1, sizeof x, stdin) == sizeof x && crisp_push(s, x, 96))
+            return 2;
+        do {
+            if (crisp_pull(s, y, 192, &ready))
+                return 3;
+            if (ready)
+                fwrite(y, 1, sizeof y, stdout);
+            made += ready;
+        } while (ready && made < CRISP_LINES);
+    }
+    return 0;
+}
+C
+succeeds "links with the kernel's C" sh -c 'cd "$1" && $2 -std=c11 -Wall -Wextra -Werror -O2 -I"$3" -I"$3/engine" -o lines lines.c crisp.c crisp/Crisp.c "$4/libmona.a" -pthread' \
+    - "$tmp" "$CC" "$PWD" "$(cd "$BUILD" && pwd)"
+same "and gives what films get" "$(python3 -c 'import subprocess, sys
+luma = lambda path, size: (lambda d: d[d.index(b"FRAME") + 6:][:size])(open(path, "rb").read())
+made = subprocess.run([sys.argv[1] + "/lines"], input=luma(sys.argv[1] + "/in.y4m", 96 * 54), stdout=subprocess.PIPE, check=True).stdout
+print(made == luma(sys.argv[1] + "/out.y4m", 4 * 96 * 54))' "$tmp")" True
