@@ -24,9 +24,9 @@
 
 enum {
     BLOCK = 6,
-    TILE = 120,        /* pixels, a multiple of BLOCK */
-    WEIGHT_STEPS = 88, /* most steps of a part of K */
-    WHOLE = 32,        /* elements are converted in multiples of this */
+    TILE = 204,         /* pixels, a multiple of BLOCK */
+    WEIGHT_STEPS = 256, /* most steps of a part of K */
+    WHOLE = 32,         /* elements are converted in multiples of this */
     OPERANDS_BYTES = AC_SCRATCH_TILES - AC_SCRATCH, /* at most of converted elements */
 };
 
@@ -165,19 +165,22 @@ static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, i
         int8_blocks(j, p, BLOCK, distance, x, count, rest);
 }
 
-/* In scratch. */
+/* In scratch; bytes are operands as they are, and K has one part. */
 typedef struct tile_work {
-    _Alignas(64) uint8_t weights[WEIGHT_STEPS * 64 * ELEMENT];
+    _Alignas(64) uint8_t weights[ELEMENT == 2 ? WEIGHT_STEPS * 64 * ELEMENT : 64];
     _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
 } tile_work;
 
-_Static_assert(sizeof(tile_work) <= WORK_BYTES, "it fits");
+enum { TILE_AT = ELEMENT == 2 ? AC_SCRATCH_TILES : WORK_AT };
+
+_Static_assert(sizeof(tile_work) <= (ELEMENT == 2 ? AC_SCRATCH_WINOGRAD - TILE_AT : WORK_BYTES),
+               "it fits");
 
 /* Computes pixels whose runs hold operands. Tiles are as equal as whole blocks allow; the last is
  * moved back. */
 static void int8_tiles(const job *j, bool plain)
 {
-    tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
+    tile_work *work = (tile_work *)(void *)(j->row->scratch + TILE_AT);
     const uint32_t tiles = (j->pixels + TILE - 1) / TILE;
     const uint32_t blocks = (j->pixels + BLOCK * tiles - 1) / (BLOCK * tiles);
     const uint32_t count = min_u32(BLOCK * blocks, j->pixels);

@@ -144,7 +144,7 @@ static bool depthwise_block(const job *j, const uint8_t *w, uint32_t x, int32_t 
 static void depthwise_run(const job *j, bool plain)
 {
     _Alignas(64) uint8_t sums[BLOCK * AC_FRACTAL * sizeof(int32_t)];
-    tile_work *work = (tile_work *)(void *)(j->row->scratch + WORK_AT);
+    tile_work *work = (tile_work *)(void *)(j->row->scratch + TILE_AT);
     const mona_type type = j->conv->source_type;
     const uint32_t pixels = depthwise_pixels(j->row);
     const uint8_t *w = j->weights[0];
