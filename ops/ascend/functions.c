@@ -228,7 +228,7 @@ void mona_function_find_quotient(mona_function *found, float a)
 /* ---- emitting -------------------------------------------------------------------------------- */
 
 /* Bytes of all buffers, at most: as many numbers are worked on at once, whole repeats. */
-enum { WORK_BYTES = 1 << 16 };
+enum { WORK_BYTES = 96 << 10 };
 
 static uint32_t piece_of(const mona_function *f)
 {
