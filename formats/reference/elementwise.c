@@ -22,6 +22,7 @@ FLOAT_FUNCTION(pow, b == 2 ? a * a : pow(a, b))
 FLOAT_FUNCTION(min, isnan(a) || isnan(b) ? NAN : a < b ? a : b)
 FLOAT_FUNCTION(max, isnan(a) || isnan(b) ? NAN : a > b ? a : b)
 FLOAT_FUNCTION(fmod, fmod(a, b))
+FLOAT_FUNCTION(prelu, a < 0 ? a * b : a)
 
 static bool below(int64_t a, int64_t b, bool is_unsigned)
 {
@@ -39,6 +40,7 @@ INT_FUNCTION(sub, (int64_t)((uint64_t)a - (uint64_t)b))
 INT_FUNCTION(mul, (int64_t)((uint64_t)a *(uint64_t)b))
 INT_FUNCTION(min, below(a, b, is_unsigned) ? a : b)
 INT_FUNCTION(max, below(a, b, is_unsigned) ? b : a)
+INT_FUNCTION(prelu, below(a, 0, is_unsigned) ? int_mul(a, b, is_unsigned) : a)
 
 /* Rounded towards zero. Division by zero gives zero, as ONNX does not define it. */
 static int64_t int_div(int64_t a, int64_t b, bool is_unsigned)
@@ -79,10 +81,10 @@ static const struct binary_row {
     float_function *on_floats;
     int_function *on_ints;
 } rows[] = {
-    {"Add", float_add, int_add},  {"Div", float_div, int_div}, {"Max", float_max, int_max},
-    {"Mean", float_add, int_add}, {"Min", float_min, int_min}, {"Mod", float_fmod, int_mod},
-    {"Mul", float_mul, int_mul},  {"Pow", float_pow, int_pow}, {"Sub", float_sub, int_sub},
-    {"Sum", float_add, int_add},
+    {"Add", float_add, int_add},  {"Div", float_div, int_div},       {"Max", float_max, int_max},
+    {"Mean", float_add, int_add}, {"Min", float_min, int_min},       {"Mod", float_fmod, int_mod},
+    {"Mul", float_mul, int_mul},  {"Pow", float_pow, int_pow},       {"Sub", float_sub, int_sub},
+    {"Sum", float_add, int_add},  {"PRelu", float_prelu, int_prelu},
 };
 
 static struct binary_row find_row(const op_call *c)
@@ -171,22 +173,6 @@ bool op_variadic(op_call *c)
     if (!strcmp(c->node->op_type, "Mean"))
         for (size_t i = 0; i < c->out->count; i++)
             tensor_set_number(c->out, i, tensor_number(c->out, i) / c->in_count);
-    return true;
-}
-
-bool op_prelu(op_call *c)
-{
-    const tensor *x = op_in(c, 0);
-    const tensor slope = place_second(c, x, op_in(c, 1));
-    int64_t dims[TENSOR_MAX_RANK];
-    uint32_t rank;
-    if (!op_broadcast(c, x, &slope, &rank, dims) || !op_result(c, 0, x->type, rank, dims))
-        return false;
-    op_walk wx = op_walk_start(x, rank, dims), ws = op_walk_start(&slope, rank, dims);
-    for (size_t i = 0; i < c->out->count; i++, op_walk_next(&wx), op_walk_next(&ws)) {
-        const double v = tensor_number(x, wx.offset);
-        tensor_set_number(c->out, i, v < 0 ? v * tensor_number(&slope, ws.offset) : v);
-    }
     return true;
 }
 
