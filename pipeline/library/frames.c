@@ -66,11 +66,7 @@ mona_video_status mona_video_start(mona_video *video, const mona_video_format *i
     if (!check_format(in, &error))
         return handle_fail(video, MONA_VIDEO_ERR_FORMAT, &error);
     pthread_mutex_lock(&video->pushing);
-    pthread_mutex_lock(&video->lock);
-    const bool open = video->state == HANDLE_NEW;
-    if (open)
-        video->state = HANDLE_RUNNING;
-    pthread_mutex_unlock(&video->lock);
+    const bool open = handle_begin(video);
     mona_video_status status = MONA_VIDEO_ERR_STATE;
     if (open) {
         const locale_t before = handle_locale();

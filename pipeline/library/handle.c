@@ -75,6 +75,16 @@ void mona_video_close(mona_video *video)
     free(video);
 }
 
+bool handle_begin(mona_video *video)
+{
+    pthread_mutex_lock(&video->lock);
+    const bool open = video->state == HANDLE_NEW;
+    if (open)
+        video->state = HANDLE_RUNNING;
+    pthread_mutex_unlock(&video->lock);
+    return open;
+}
+
 mona_video_status handle_fail(mona_video *video, mona_video_status status,
                               const pipeline_error *error)
 {

@@ -38,6 +38,9 @@ struct mona_video {
     uint64_t pushed, pulled, returned; /* frames; returned: their planes may be written again */
 };
 
+/* Whether the handle was new; now it runs. */
+bool handle_begin(mona_video *video);
+
 /* Keeps the error for mona_video_error and returns status. */
 mona_video_status handle_fail(mona_video *video, mona_video_status status,
                               const pipeline_error *error);

@@ -41,16 +41,6 @@ static bool enhance_file(file_run *run, const char *input, const char *output)
            job_open(&run->work, modes, run->error) && enhance_run(j, &report, run->error);
 }
 
-static bool begin(mona_video *video)
-{
-    pthread_mutex_lock(&video->lock);
-    const bool open = video->state == HANDLE_NEW;
-    if (open)
-        video->state = HANDLE_RUNNING;
-    pthread_mutex_unlock(&video->lock);
-    return open;
-}
-
 mona_video_status mona_video_run(mona_video *video, const char *input, const char *output,
                                  const mona_video_callbacks *callbacks)
 {
@@ -60,7 +50,7 @@ mona_video_status mona_video_run(mona_video *video, const char *input, const cha
     if (!video || !input || !output)
         return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
                               "run: expected the names of an input and an output, found none");
-    if (!begin(video))
+    if (!handle_begin(video))
         return handle_misused(video, MONA_VIDEO_ERR_STATE,
                               "run: expected without start, and one at a time");
     av_log_errors_silence();
