@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ._kernel_graph import FLOATS, exact
+from ._kernel_graph import FLOATS, exact, in_order
 
 C_TYPES = {'u8': 'uint8_t', 's8': 'int8_t', 'u16': 'uint16_t', 's16': 'int16_t', 's32': 'int32_t', 'f16': 'uint16_t', 'f32': 'float'}
 
@@ -232,19 +232,9 @@ class _Body:
         return i if not offset else f'{i} {"+" if offset > 0 else "-"} {abs(offset)}'
 
     def _order(self, node):
-        """Arguments first, to any depth."""
-        waiting = [node]
-        while waiting:
-            n = waiting[-1]
-            bytes_ = _of_bytes(n)
-            args = bytes_[1] if bytes_ else n.args
-            missing = [a for a in args if a not in self._names]
-            if missing:
-                waiting += missing
-                continue
-            waiting.pop()
-            if n not in self._names:
-                self._name(n, bytes_[0] if bytes_ else None, [self._names[a] for a in args])
+        for n in in_order(node, self._names, lambda n: (_of_bytes(n) or (None, n.args))[1]):
+            helper, args = _of_bytes(n) or (None, n.args)
+            self._name(n, helper, [self._names[a] for a in args])
 
     def _name(self, n, helper, args):
         if helper == 'add_u8':

@@ -26,6 +26,20 @@ class Node:
         self.op, self.args, self.value, self.type, self.range = op, args, value, type_, range_
 
 
+def in_order(node, known, args=lambda n: n.args):
+    """A node and what it depends on, to any depth, arguments first, but for what is known. Each is known by the time the
+    next is asked for."""
+    waiting = [node]
+    while waiting:
+        n = waiting[-1]
+        missing = [] if n in known else [a for a in args(n) if a not in known]
+        waiting += missing
+        if not missing:
+            waiting.pop()
+            if n not in known:
+                yield n
+
+
 def _product(a, b):
     corners = [x * y for x in a for y in b]
     return min(corners), max(corners)

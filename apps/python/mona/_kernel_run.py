@@ -2,7 +2,7 @@
 """A kernel's graph computed by numpy, for all cells at once: what its rows in C are held to."""
 import numpy as np
 
-from ._kernel_graph import FLOATS, RANGES
+from ._kernel_graph import FLOATS, RANGES, in_order
 
 _INT, _FLOAT = np.int32, np.float32
 
@@ -45,17 +45,8 @@ class Run:
                 self.outputs.append(made[0] if o.planes == 1 else made)
 
     def _of(self, node):
-        """Nodes depend on others to any depth, so no recursion."""
-        waiting = [node]
-        while waiting:
-            n = waiting[-1]
-            missing = [a for a in n.args if a not in self._known]
-            if missing:
-                waiting += missing
-                continue
-            waiting.pop()
-            if n not in self._known:
-                self._known[n] = self._compute(n, [self._known[a] for a in n.args])
+        for n in in_order(node, self._known):
+            self._known[n] = self._compute(n, [self._known[a] for a in n.args])
         return self._known[node]
 
     def _compute(self, n, args):

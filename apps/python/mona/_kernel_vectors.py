@@ -9,7 +9,7 @@ from collections import Counter
 
 import numpy as np
 
-from ._kernel_graph import RANGES, exact, range_of
+from ._kernel_graph import RANGES, exact, in_order, range_of
 
 _EXACT = 2 ** 24  # up to here an f32 number holds every integer
 _NEAR = 2 ** 22   # and up to here one plus MAGIC, in its lowest bits
@@ -118,14 +118,7 @@ class Vectors:
         return self._known('const', x & 0xffffffff)
 
     def _find_spans(self, n):
-        waiting = [n]
-        while waiting:
-            top = waiting[-1]
-            missing = [a for a in top.args if a not in self._spans]
-            if missing:
-                waiting += missing
-                continue
-            waiting.pop()
+        for top in in_order(n, self._spans):
             self._spans[top] = _span(top, self._spans)
 
     def _within(self, n, bound):
@@ -142,20 +135,15 @@ class Vectors:
         small = bounds and top.op == 'to_s32' and not self._within(top.args[0], _NEAR) and self._within(n, _NEAR)
         return (top.args[0], bounds) if small else (None, [])
 
+    def _needed(self, n):
+        x, _ = self._clamped(n)
+        return [x] if x else n.args
+
     def _of(self, n, form=None):
         """The value of a node, whose arguments may be nested to any depth; an integer as `form` says, or as is best."""
-        waiting = [n]
-        while waiting:
-            top = waiting[-1]
-            x, _ = self._clamped(top)
-            missing = [a for a in ([x] if x else top.args) if a not in self._made]
-            if top not in self._made and missing:
-                waiting += missing
-                continue
-            waiting.pop()
-            if top not in self._made:
-                self._made[top] = self._bool(top) if top.type == 'bool' else \
-                    ('f', self._float(top)) if top.type == 'f32' else self._integer(top)
+        for top in in_order(n, self._made, self._needed):
+            self._made[top] = self._bool(top) if top.type == 'bool' else \
+                ('f', self._float(top)) if top.type == 'f32' else self._integer(top)
         own, value = self._made[n]
         return value if form in (None, own) else self._converted(n, own, value)
 
