@@ -188,11 +188,13 @@ bool mona_conv_winograd(const mona_bound_op *b)
            c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
 }
 
-/* Where rows are narrow, maps are better: whole ones take the place of a row. */
+/* Where rows are narrow, maps are better: whole ones take the place of a row, unless a residual is
+ * added. */
 static bool prefers_rows(const mona_bound_op *b)
 {
-    enum { WIDE = 64 };
-    return mona_conv_winograd(b) && b->output.width >= WIDE;
+    enum { WIDE = 64, WIDE_WITH_RESIDUAL = 16 };
+    return mona_conv_winograd(b) &&
+           b->output.width >= (b->op->input_count > 1 ? WIDE_WITH_RESIDUAL : WIDE);
 }
 
 /* Whether few outputs are computed otherwise than side by side, from whole taps of 16 channels. */
