@@ -334,8 +334,9 @@ static bool add_outputs(importer *im)
     for (uint32_t i = 0; i < o->output_count; i++) {
         const onnx_value *v = &o->values[o->outputs[i]];
         const import_binding *b = &im->bindings[o->outputs[i]];
-        uint32_t value =
-            v->tensor.data || b->quantisation.scale > 0 || b->last ? UINT32_MAX : b->value;
+        const bool open = !v->shaped && b->quantisation.scale == 1 && !b->quantisation.zero;
+        const bool array = v->tensor.data || (b->quantisation.scale > 0 && !open) || b->last;
+        uint32_t value = array ? UINT32_MAX : b->value;
         name_output(im, v->name, "output");
         if (value == UINT32_MAX || b->shuffle.block)
             value = array_value(im, o->outputs[i]);

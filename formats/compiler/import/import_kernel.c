@@ -34,45 +34,55 @@ static bool suits(const importer *im, uint32_t value, const mona_kernel_operand 
     return !kept || o->type == MONA_F16 || !im->model->values[value].shaped;
 }
 
+static bool input_suits(const importer *im, const onnx_node *node, uint32_t i,
+                        const mona_kernel_operand *o, format_error *why)
+{
+    const onnx_graph *model = im->model;
+    const uint32_t value = node->inputs[i];
+    if (value == ONNX_NONE)
+        return onnx_node_fail(node, why, "leaves out input %u", i);
+    if (!o->planes)
+        return model->values[value].tensor.data ||
+               onnx_node_fail(node, why, "reads a table that is computed or an input");
+    if (map_type(o) == MONA_TYPE_COUNT)
+        return onnx_node_fail(node, why, "reads %s, which no map has", mona_type_name(o->type));
+    return suits(im, value, o, o->type == MONA_F32 && is_input(model, value)) ||
+           onnx_node_fail(node, why, "reads an input of floats, which stay f32");
+}
+
+static bool output_suits(const importer *im, const onnx_node *node, uint32_t i,
+                         const mona_kernel_operand *o, format_error *why)
+{
+    const uint32_t value = node->outputs[i];
+    if (value == ONNX_NONE)
+        return true;
+    if (map_type(o) == MONA_TYPE_COUNT)
+        return onnx_node_fail(node, why, "makes %s, which no map has", mona_type_name(o->type));
+    if (!is_square(o))
+        return onnx_node_fail(node, why,
+                              "makes cells of %u x %u samples; those of maps are squares",
+                              o->cell_rows, o->cell_columns);
+    return suits(im, value, o, im->uses[value].kept) ||
+           onnx_node_fail(node, why,
+                          "makes %s that are an output or read by what is not on maps, and stay as "
+                          "they are",
+                          mona_type_name(o->type));
+}
+
 /* Whether the kernel can run on maps, as far as its table and its neighbours in the model tell. */
 static bool may_join(const importer *im, const onnx_node *node, format_error *why)
 {
-    const onnx_graph *model = im->model;
-    const mona_kernel *k = onnx_kernel_of(model, node);
-    if (model->kernels_apart)
+    const mona_kernel *k = onnx_kernel_of(im->model, node);
+    if (im->model->kernels_apart)
         return onnx_node_fail(node, why, "is for AI Cores, which run kernels on arrays alone");
     if (node->attribute_count || node->input_count != k->inputs || node->output_count > k->outputs)
         return onnx_node_fail(node, why, "does not suit its kernel");
-    for (uint32_t i = 0; i < k->inputs; i++) {
-        const mona_kernel_operand *o = &k->operands[i];
-        const uint32_t value = node->inputs[i];
-        if (value == ONNX_NONE)
-            return onnx_node_fail(node, why, "leaves out input %u", i);
-        if (!o->planes && !model->values[value].tensor.data)
-            return onnx_node_fail(node, why, "reads a table that is computed or an input");
-        if (o->planes && map_type(o) == MONA_TYPE_COUNT)
-            return onnx_node_fail(node, why, "reads %s, which no map has", mona_type_name(o->type));
-        if (o->planes && !suits(im, value, o, o->type == MONA_F32 && is_input(model, value)))
-            return onnx_node_fail(node, why, "reads an input of floats, which stay f32");
-    }
-    for (uint32_t i = 0; i < node->output_count; i++) {
-        const mona_kernel_operand *o = &k->operands[k->inputs + i];
-        const uint32_t value = node->outputs[i];
-        if (value == ONNX_NONE)
-            continue;
-        if (map_type(o) == MONA_TYPE_COUNT)
-            return onnx_node_fail(node, why, "makes %s, which no map has", mona_type_name(o->type));
-        if (!is_square(o))
-            return onnx_node_fail(node, why,
-                                  "makes cells of %u x %u samples; those of maps are squares",
-                                  o->cell_rows, o->cell_columns);
-        if (!suits(im, value, o, im->uses[value].kept))
-            return onnx_node_fail(node, why,
-                                  "makes %s that are an output or read by what is not on maps, and "
-                                  "stay as they are",
-                                  mona_type_name(o->type));
-    }
-    return true;
+    bool may = true;
+    for (uint32_t i = 0; may && i < k->inputs; i++)
+        may = input_suits(im, node, i, &k->operands[i], why);
+    for (uint32_t i = 0; may && i < node->output_count; i++)
+        may = output_suits(im, node, i, &k->operands[k->inputs + i], why);
+    return may;
 }
 
 bool import_kernel_joins(const importer *im, const onnx_node *node)

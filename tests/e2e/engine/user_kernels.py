@@ -632,8 +632,6 @@ def joined(folder, planes):
                       for o in kernel.inputs.values()]
             wanted = kernel(*arrays)
             wanted = wanted if isinstance(wanted, tuple) else (wanted,)
-            if open_sizes and alone and any(o.type in ('u8', 's8') for o in kernel.outputs.values()):
-                continue
             made, given = joined_net(kernel, arrays, wanted, alone, open_sizes)
             with open(onnx, 'wb') as file:
                 file.write(made)

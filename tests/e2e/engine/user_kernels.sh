@@ -14,7 +14,7 @@ full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
 same "a kernel before a convolution" "$(helper network "$tmp")" same
 for planes in 3 20; do
-    same "kernels among operators on maps, with $planes channels" "$(helper joined "$tmp" $planes)" 60
+    same "kernels among operators on maps, with $planes channels" "$(helper joined "$tmp" $planes)" 64
 done
 same "a kernel in place of a function" "$(helper function "$tmp")" same
 same "zeros keep their sign" "$(helper zeros "$tmp")" same
