@@ -26,33 +26,15 @@ static void apply_f16(const ac_function_row *f, uint8_t *p, size_t count)
 {
     const float a = f->alpha;
     switch ((mona_activation)f->function) {
-    case MONA_ACT_SIGMOID:
-        each_f16(MONA_ACT_SIGMOID, a, p, count);
-        break;
-    case MONA_ACT_SILU:
-        each_f16(MONA_ACT_SILU, a, p, count);
-        break;
-    case MONA_ACT_HARD_SWISH:
-        each_f16(MONA_ACT_HARD_SWISH, a, p, count);
-        break;
-    case MONA_ACT_TANH:
-        each_f16(MONA_ACT_TANH, a, p, count);
-        break;
-    case MONA_ACT_GELU:
-        each_f16(MONA_ACT_GELU, a, p, count);
-        break;
-    case MONA_ACT_GELU_TANH:
-        each_f16(MONA_ACT_GELU_TANH, a, p, count);
-        break;
-    case MONA_ACT_MISH:
-        each_f16(MONA_ACT_MISH, a, p, count);
-        break;
-    case MONA_ACT_ELU:
-        each_f16(MONA_ACT_ELU, a, p, count);
-        break;
-    case MONA_ACT_SOFTPLUS:
-        each_f16(MONA_ACT_SOFTPLUS, a, p, count);
-        break;
+        CASE(MONA_ACT_SIGMOID, each_f16(MONA_ACT_SIGMOID, a, p, count));
+        CASE(MONA_ACT_SILU, each_f16(MONA_ACT_SILU, a, p, count));
+        CASE(MONA_ACT_HARD_SWISH, each_f16(MONA_ACT_HARD_SWISH, a, p, count));
+        CASE(MONA_ACT_TANH, each_f16(MONA_ACT_TANH, a, p, count));
+        CASE(MONA_ACT_GELU, each_f16(MONA_ACT_GELU, a, p, count));
+        CASE(MONA_ACT_GELU_TANH, each_f16(MONA_ACT_GELU_TANH, a, p, count));
+        CASE(MONA_ACT_MISH, each_f16(MONA_ACT_MISH, a, p, count));
+        CASE(MONA_ACT_ELU, each_f16(MONA_ACT_ELU, a, p, count));
+        CASE(MONA_ACT_SOFTPLUS, each_f16(MONA_ACT_SOFTPLUS, a, p, count));
     default:
         break;
     }

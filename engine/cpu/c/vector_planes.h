@@ -195,18 +195,10 @@ static void unpack_units(uint8_t *to, const uint8_t *from, size_t stride, size_t
                          uint32_t pixels)
 {
     switch (unit) {
-    case 1:
-        copy_units_by_stride(to, from, stride, 1, pixels);
-        break;
-    case 2:
-        copy_units_by_stride(to, from, stride, 2, pixels);
-        break;
-    case 3:
-        copy_units_by_stride(to, from, stride, 3, pixels);
-        break;
-    case 4:
-        copy_units_by_stride(to, from, stride, 4, pixels);
-        break;
+        CASE(1, copy_units_by_stride(to, from, stride, 1, pixels));
+        CASE(2, copy_units_by_stride(to, from, stride, 2, pixels));
+        CASE(3, copy_units_by_stride(to, from, stride, 3, pixels));
+        CASE(4, copy_units_by_stride(to, from, stride, 4, pixels));
     default:
         copy_units(to, from, stride, unit, pixels);
         break;
