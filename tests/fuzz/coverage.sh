@@ -59,13 +59,12 @@ for function in json.load(open(traces + '/.text'))['data'][0]['functions']:
 
 def counted(file):
     """The file's lines, but for functions that do not read: [number, how often]."""
-    names = others.get(file, ())
+    names = others.get(file, set())
     if '*' in names:
         return []
-    unknown = [n for n in names if n not in spans[file]]
-    if unknown:
-        sys.exit('tests/fuzz/readers: %s has no %s' % (file, ', '.join(unknown)))
-    left = [spans[file][n] for n in names]
+    for name in names - spans[file].keys():
+        print('tests/fuzz/readers: %s has no %s' % (file, name))
+    left = [spans[file][n] for n in names & spans[file].keys()]
     return [(n, c) for n, c in sorted(lines[file].items()) if not any(a <= n <= b for a, b in left)]
 
 
