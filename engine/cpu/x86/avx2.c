@@ -58,7 +58,6 @@ static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
 }
 
 #include "engine/cpu/x86/avx2_conv.h"
-#include "engine/cpu/x86/avx2_winograd.h"
 
 static const ac_isa scatter_by = {.unpack_row = unpack_row};
 

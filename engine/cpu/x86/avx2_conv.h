@@ -7,7 +7,6 @@
  *                     ELEMENT elements of a and b, exactly
  *   convert_elements  converts elements of a source to operands
  *   convert_weights   converts the weights of some steps to operands and returns where they are
- *   conv_winograd     computes a row by Winograd's filter, if winograd_serves() it
  *
  * A register block is 6 pixels x 16 outputs: 12 registers are accumulators, two hold the weights of
  * 16 outputs, one holds an operand of a pixel in all lanes, and one is left for intermediate
@@ -299,9 +298,7 @@ static void f16_run(const job *j)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static bool winograd_serves(const ac_conv_row *row);
-static void winograd_run(job *j);
-static void conv_winograd(const ac_conv_row *row, const ac_isa *by);
+#include "engine/cpu/x86/avx2_winograd.h"
 
 static void run_blocks(job *j, uint32_t blocks)
 {

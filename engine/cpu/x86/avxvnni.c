@@ -40,22 +40,6 @@ INLINE const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
 
 #include "engine/cpu/x86/avx2_conv.h"
 
-static bool winograd_serves(const ac_conv_row *row)
-{
-    (void)row;
-    return false;
-}
-
-static void winograd_run(job *j)
-{
-    (void)j;
-}
-
-static void conv_winograd(const ac_conv_row *row, const ac_isa *by)
-{
-    (void)row, (void)by;
-}
-
 static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
