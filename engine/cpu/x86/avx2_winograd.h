@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* INT8 convolutions with three columns by Winograd's F(4, 3). Part of avx2_conv.h, for AVX2, where
- * operands of 16 bits cost as much as bytes: four results of a row of the filter from six products instead of twelve.
+ * operands of 16 bits cost as much as bytes: four results of a row of the filter from six products
+ * instead of twelve.
  *
  * With samples d[0..5] and weights g[0..2], result i is the sum of g[t] d[i + t]. Let B d and G g
  * be, with the rational matrix G times 24,
