@@ -23,8 +23,8 @@ INLINE void depthwise_quads(__m256i *acc, const uint8_t *p, const uint8_t *w, co
     }
 }
 
-/* The same of pixels `stride` columns apart, by pairs: columns k and k + 1 are the first pair of one
- * pixel and the second of another. */
+/* The same of pixels `stride` columns apart, by pairs: columns k and k + 1 are the first pair of
+ * one pixel and the second of another. */
 INLINE void depthwise_pairs(__m256i *acc, const uint8_t *p, const uint8_t *w, const bool is_signed,
                             const uint32_t pixels, const uint32_t stride)
 {
