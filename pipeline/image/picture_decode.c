@@ -164,11 +164,13 @@ static int missing_rows(const decoding *d)
 static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_notes *notes,
                         pipeline_error *error)
 {
+    enum { LOSSLESS = 0xc3 }; /* libav's profile of such a JPEG, as its marker */
     const char *what = d->cut_off ? "the file is cut off" : "the file is damaged";
     const int rows = d->frame->height, missing = missing_rows(d);
     if (!d->cut_off && !av_log_errors_count())
         return true;
-    if (!notes || missing == rows)
+    /* Of a lossless JPEG that is damaged, libav returns memory that it never wrote. */
+    if (!notes || missing == rows || d->decoder->profile == LOSSLESS)
         return pipeline_fail(error, "%s: cannot be decoded: %s", d->path, what);
     for (int y = rows - missing; kind == PICTURE_PNG && y < rows; y++)
         memset(d->frame->data[0] + y * (ptrdiff_t)d->frame->linesize[0], 0,
