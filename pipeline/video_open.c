@@ -325,7 +325,7 @@ static input_settings input_of(const job *s, const AVOutputFormat *format)
     input.no_grain = denoises(s) && !(s->stage.grain > 0);
     input.low_latency = s->encoder.low_latency;
     input.no_audio = s->sound.mode == SOUND_NONE;
-    input.keeps_matrix = format && container_row_of(format)->quicktime;
+    input.keeps_matrix = format && container_keeps_matrix(format);
     input.ends_early = s->frames;
     input.still_result = s->stage.still ? s->output : NULL;
     input.notes = &s->notes;

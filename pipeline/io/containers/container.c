@@ -246,13 +246,18 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
            container_holds_id(format, codec->codec_id);
 }
 
+bool container_keeps_matrix(const AVOutputFormat *format)
+{
+    const container *row = container_row_of(format);
+    return row->quicktime && !row->one;
+}
+
 bool container_holds_rotation(const AVOutputFormat *format, const AVStream *stream)
 {
     const uint8_t *matrix = avstream_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, NULL);
     int32_t upright[9];
     av_display_rotation_set(upright, 0);
-    return !matrix || !memcmp(matrix, upright, sizeof upright) ||
-           container_row_of(format)->quicktime;
+    return !matrix || !memcmp(matrix, upright, sizeof upright) || container_keeps_matrix(format);
 }
 
 bool container_holds(const AVOutputFormat *format, const AVStream *stream)

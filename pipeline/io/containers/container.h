@@ -81,6 +81,10 @@ bool container_holds_id(const AVOutputFormat *format, enum AVCodecID codec);
 /* Whether it holds a copy of the stream, which is not the enhanced one. */
 bool container_holds(const AVOutputFormat *format, const AVStream *stream);
 
+/* Whether it holds a matrix by which players turn a video. AVIF does for a film and not for a still
+ * picture, and which of them it becomes is known only at the end. */
+bool container_keeps_matrix(const AVOutputFormat *format);
+
 /* Whether it holds how players turn the stream. */
 bool container_holds_rotation(const AVOutputFormat *format, const AVStream *stream);
 

@@ -632,8 +632,11 @@ static bool is_indexed(const AVFormatContext *written, const mux *m)
     if (written->nb_streams < m->format->nb_streams)
         return false;
     const AVStream *found = written->streams[video];
+    /* A still AVIF is a picture without a film's index, whose head libav does not read. */
+    const bool still = container_row_of(m->format->oformat)->one && m->video->nb_frames == 1;
     return (found->nb_frames == m->video->nb_frames || !m->video->nb_frames) &&
-           (found->codecpar->extradata_size > 0 || m->video->codecpar->extradata_size <= 0);
+           (found->codecpar->extradata_size > 0 || m->video->codecpar->extradata_size <= 0 ||
+            still);
 }
 
 /* libav's writer of QuickTime makes the index at the end, in memory, and where it gets none leaves

@@ -132,6 +132,14 @@ same "a GIF becomes a GIF, at the same times" "$(probe "$tmp/larger.gif" codec_n
 at_least "with its colours" "$(close_to "$tmp/larger.gif" "$tmp/moving.gif")" 30
 enhance "$tmp/scene.y4m" -o "$tmp/film.gif" --stages sr --height 40
 same "a film becomes one, too" "$? $(probe "$tmp/film.gif" height) $(video_times "$tmp/film.gif" | wc -l)" "0 40 12"
+if ffmpeg -v error -muxers | grep -qw avif; then
+    ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -c:v libx264 -pix_fmt yuv420p "$tmp/still.mp4"
+    turned "$tmp/still.mp4" 90 "$tmp/turned.mp4"
+    enhance "$tmp/turned.mp4" -o "$tmp/still.avif" --stages sr --height 192 --drop-unsupported
+    same "a film of a frame becomes a still AVIF, turned" "$? $(probe "$tmp/still.avif" codec_name,height,nb_frames)" "0 av1,192,1"
+    enhance "$tmp/still.avif" -o "$tmp/again.avif" --stages sr
+    same "and that one another" "$? $(probe "$tmp/again.avif" codec_name,height,nb_frames)" "0 av1,384,1"
+fi
 if full && [ -n "$clips" ]; then # its dither has combs like those of fields
     ffmpeg -v error -i "$clips/park_joy_480x270.y4m" -vf scale=96:54 -frames:v 25 "$tmp/combs.gif"
     ffmpeg -v error -i "$tmp/combs.gif" -c:v ffv1 -pix_fmt bgr0 "$tmp/combs.mkv"
