@@ -239,10 +239,10 @@ bool op_gather(op_call *c)
     uint8_t *to = c->out->data;
     for (size_t n = 0; n < s.before; n++)
         for (size_t i = 0; i < indices->count; i++, to += part) {
-            int64_t at = tensor_int(indices, i);
-            at = at < 0 ? at + (int64_t)s.along : at;
+            const int64_t index = tensor_int(indices, i);
+            const int64_t at = index < 0 ? index + (int64_t)s.along : index;
             if (at < 0 || at >= (int64_t)s.along)
-                return op_fail(c, "asks for element %" PRId64 " of %zu", at, s.along);
+                return op_fail(c, "asks for element %" PRId64 " of %zu", index, s.along);
             memcpy(to, (const uint8_t *)x->data + (n * s.along + (size_t)at) * part, part);
         }
     return true;

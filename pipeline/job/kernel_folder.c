@@ -4,11 +4,36 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "engine/mona_op.h"
+
+/* Whether the file has all that a loader maps of it: dlopen() maps what a copy that was cut short
+ * says it has, and reads behind its end. Of what is no library dlopen() says so itself. */
+static bool has_all(const char *library)
+{
+    ElfW(Ehdr) head;
+    struct stat status;
+    FILE *file = fopen(library, "rb");
+    bool all = true;
+    if (file && !fstat(fileno(file), &status) && fread(&head, sizeof head, 1, file) == 1 &&
+        !memcmp(head.e_ident, ELFMAG, SELFMAG) && head.e_phentsize == sizeof(ElfW(Phdr)) &&
+        !fseek(file, (long)head.e_phoff, SEEK_SET)) {
+        const uint64_t size = (uint64_t)status.st_size;
+        ElfW(Phdr) part;
+        for (unsigned i = 0; all && i < head.e_phnum; i++)
+            all = fread(&part, sizeof part, 1, file) == 1 && part.p_offset <= size &&
+                  part.p_filesz <= size - part.p_offset;
+    }
+    if (file)
+        fclose(file);
+    return all;
+}
 
 /* Libraries stay open: a model may call them as long as the process lives. */
 const mona_kernel *kernel_code(const char *path, const char *name, pipeline_error *error)
@@ -21,6 +46,10 @@ const mona_kernel *kernel_code(const char *path, const char *name, pipeline_erro
     for (const char *from = name; *from; from++)
         *to++ = isalnum((unsigned char)*from) ? *from : '_';
     *to = 0;
+    if (!has_all(library)) {
+        pipeline_fail(error, "%s: expected a library, found one that is cut short", library);
+        return NULL;
+    }
     void *opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     const mona_kernel *k = opened ? dlsym(opened, symbol) : NULL;
     if (!k)
@@ -49,6 +78,10 @@ static bool add(const mona_kernel *list[KERNELS_MAX + 1], size_t count, const ch
         return pipeline_fail(
             error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);
     list[count] = kernel_code(path, name, error);
+    for (size_t i = 0; list[count] && i < count; i++)
+        if (!strcmp(list[i]->name, name))
+            return pipeline_fail(error, "%s: expected one kernel %s in the folder, found two", path,
+                                 name);
     return list[count] ||
            pipeline_fail(
                error,

@@ -194,6 +194,8 @@ def one_of_each(kernels):
     """By name. One kernel may be given twice; two of one name are refused."""
     found = {}
     for k in kernels:
+        if not isinstance(k, Kernel):
+            raise TypeError(f'expected kernels of mona.kernel, found {k!r}')
         if found.setdefault(k.name, k) is not k:
             raise TypeError(f'expected one kernel {k.name}, found two')
     return found

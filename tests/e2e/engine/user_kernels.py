@@ -181,6 +181,10 @@ def one_of_a_name(folder):
         mona.Model(path, kernels=made)
     except TypeError as error:
         print(error if (mona.Model(path, kernels=[made[1], made[1]])(x) == x * 3).all() else 'another kernel')
+    try:
+        mona.Model(path, kernels=[path])
+    except TypeError as error:
+        print(str(error).replace(path, 'a path'))
 
 
 def example(file):

@@ -18,7 +18,8 @@ for planes in 3 20; do
 done
 same "a kernel in place of a function" "$(helper function "$tmp")" same
 same "zeros keep their sign" "$(helper zeros "$tmp")" same
-same "two kernels of one name are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two"
+same "two kernels of one name, and what is none, are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two
+expected kernels of mona.kernel, found 'a path'"
 same "mistakes are told with line and column" "$(helper errors "$tmp")" 31
 
 if full; then
@@ -182,6 +183,14 @@ crisp() {
 succeeds "mona enhance --kernels" crisp --sr "$tmp/crisp.mona" --kernels "$tmp/crisp"
 same "makes what numpy does" "$(helper enhance "$tmp" "$tmp/out.y4m")" same
 fails "without kernels" "calls the kernel com.example::Crisp, which mona does not have" crisp --sr "$tmp/crisp.mona"
+cp -r "$tmp/crisp" "$tmp/twins"
+for end in kernel so; do
+    cp "$tmp/twins/Crisp.$end" "$tmp/twins/Other.$end"
+done
+fails "with two of one name" "Other.kernel: expected one kernel com.example::Crisp in the folder, found two" crisp --sr "$tmp/crisp.mona" --kernels "$tmp/twins"
+rm "$tmp"/twins/Other.*
+head -c 3000 "$tmp/crisp/Crisp.so" > "$tmp/twins/Crisp.so"
+fails "with code that is cut short" "Crisp.so: expected a library, found one that is cut short" crisp --sr "$tmp/crisp.mona" --kernels "$tmp/twins"
 fails "with those of no network" "--kernels: expected a network that calls them: --sr, --denoise or --colour-model" crisp --kernels "$tmp/crisp"
 fails "with a folder that has none" "expected a folder with files *.kernel, found none" crisp --sr "$tmp/crisp.mona" --kernels "$BUILD/python"
 cp "$tmp/crisp/Crisp.kernel" "$tmp/wrong/b.kernel"
