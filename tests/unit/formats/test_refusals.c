@@ -379,6 +379,17 @@ static void indices_of_floats_are_refused(void **state)
     refused(b, "has indices of float32");
 }
 
+static void indices_are_told_as_the_model_has_them(void **state)
+{
+    (void)state;
+    onnx_builder *b = ob_new(13);
+    ob_input(b, "x", 4, 2, 2);
+    ob_numbers(b, "i", "0 -6");
+    ob_int(b, ob_node(b, "Gather", "x i", "y"), "axis", 1);
+    ob_output(b, "y");
+    refused(b, "asks for element -6 of 4");
+}
+
 /* A model cannot set what only old operator sets had, by mona's own name for it. */
 static void no_attribute_brings_an_old_form_back(void **state)
 {
@@ -461,6 +472,7 @@ int main(void)
         cmocka_unit_test(impossible_groups_are_refused),
         cmocka_unit_test(a_constant_without_a_name_is_refused),
         cmocka_unit_test(indices_of_floats_are_refused),
+        cmocka_unit_test(indices_are_told_as_the_model_has_them),
         cmocka_unit_test(no_attribute_brings_an_old_form_back),
         cmocka_unit_test(fuzzed_models_never_crash_the_compiler),
     };
