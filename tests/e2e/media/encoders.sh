@@ -266,3 +266,20 @@ for codec in h264 hevc vp9; do
     wait $!
     same "--low-latency, $codec: all of them in the end" "$? $(count "$tmp/live.nut")" "0 40"
 done
+
+# ---- a machine that leaves an encoder hardly any time ---------------------------------------------------
+if full && [ -z "$SANITIZE" ]; then
+    ffmpeg -v error -f lavfi -i testsrc2=s=640x360:r=5:d=8 -c:v ffv1 "$tmp/long.mkv"
+    "$mona" enhance "$tmp/long.mkv" -o "$tmp/starved.mkv" -c hevc --preset veryslow --stages sr --no-sandbox --quiet 2> "$tmp/log" < /dev/null &
+    starved=$!
+    sleep 4
+    chrt -a -i -p 0 $starved
+    for i in $(seq $((4 * $(nproc)))); do
+        timeout 40 sh -c 'while :; do :; done' &
+    done
+    sleep 40
+    chrt -a -o -p 0 $starved
+    wait $starved
+    same "x265 is not taken for stopped where others take its time" "$? $(cat "$tmp/log")" "0 "
+    wait
+fi
