@@ -155,7 +155,7 @@ static void move_piece(void *program_, const mona_piece *k)
     }
 }
 
-static void for_slots(const program *p, void (*emit)(ac_core *, ac_pipe, ac_pipe, ac_event))
+static void for_slots(const program *p, void (*emit)(ac_core *, ac_pipe, ac_pipe, uint32_t))
 {
     for (uint32_t e = 0; e < 2; e++) {
         for (uint32_t reader = 0; reader < READERS; reader++)
