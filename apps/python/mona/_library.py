@@ -2,6 +2,7 @@
 """The shared libraries, bound by the text of their own headers."""
 import os
 import re
+import threading
 import cffi
 
 _here = os.path.dirname(os.path.abspath(__file__))
@@ -55,15 +56,18 @@ class Error(Exception):
 
 
 class _Lazy:
-    """Opened on first use: libmonavideo needs FFmpeg's libraries, libmona needs nothing."""
+    """Opened on first use, by one thread: libmonavideo needs FFmpeg's libraries, libmona needs nothing."""
 
     def __init__(self, *names):
         self._names = names
+        self._opens = threading.Lock()
 
     def __getattr__(self, name):
         if name not in ('ffi', 'lib'):
             raise AttributeError(name)
-        self.ffi, self.lib = _open(*self._names)
+        with self._opens:
+            if 'lib' not in self.__dict__:
+                self.ffi, self.lib = _open(*self._names)
         return self.__dict__[name]
 
 

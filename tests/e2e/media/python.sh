@@ -26,6 +26,16 @@ same "the build folder works in place, with no variable but PYTHONPATH" "$(env -
 
 same "so does an install below any PREFIX" "$(env -u MONA_LIBRARIES \
     python3 "$tmp/place.py" "$tmp/usr/lib/python3/dist-packages/mona/" "$tmp/net.onnx" "$tmp/place.mona" 2>&1)" "$version (16, 24) Video"
+cat > "$tmp/first.py" << 'PYTHON'
+import concurrent.futures
+import sys
+import mona
+sys.setswitchinterval(1e-6)
+with concurrent.futures.ThreadPoolExecutor(8) as pool:
+    found = [pool.submit(mona.options) for _ in range(8)]
+print(len({tuple(f.result()) for f in found}))
+PYTHON
+same "the first uses come from several threads" "$(python3 "$tmp/first.py" 2>&1 | tail -n 1)" 1
 same "a library that is not found is told in one line, with what helps" "$(MONA_LIBRARIES=$tmp/none \
     python3 -c "import mona; mona.Model('sr_x2_fast', size=(8, 12))" 2>&1 | tail -n 1 | grep -c 'none/libmona.*: cannot open shared object file: No such file or directory; ldconfig .* MONA_LIBRARIES')" 1
 
