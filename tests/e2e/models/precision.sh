@@ -17,6 +17,7 @@ fails "no such rule" "median" "$mona" compile $sr -o "$x" --calibration median
 fails "no such target" "abacus" "$mona" compile $sr -o "$x" --target abacus
 fails "numbers that leave fp16 are found without calibration" "of the compiled model is flat" \
     "$mona" compile $overflow --picture -o "$x"
+succeeds "an output that is flat in fp32, too, is none of them" "$mona" compile tests/precision/edges.onnx -o "$tmp/edges.mona"
 same "nothing is left of failed compilations" "$(ls "$tmp" | grep -c '^x')" 0
 
 # ---- with images
