@@ -253,6 +253,26 @@ NETWORKS = ['sr_x2_tiny:32x24', 'sr_x2_fast:32x24', 'sr_x2_fast:64x16', 'denoise
             'sr_x2_fast:160x8', 'denoise_fast:128x16', 'denoise_fast:64x48', 'sr_x4_fast:96x12', 'sr_x3_fast:32x16', 'sr_x3_fast:96x8',
             'bicubic_x2:32x24', 'bicubic_x2:64x16']
 HALVES = ['sr_x2_tiny', 'sr_x2_fast', 'denoise_fast']
+# Depthwise convolutions between 1x1 ones, as in classifiers: side of the frame, kernel, and channels of each pair, of which the
+# second halves the sides.
+SEPARABLE = [(32, 3, (16, 32, 48)), (16, 3, (64, 64, 96)), (24, 5, (24, 40)), (40, 3, (8, 16, 24, 64))]
+
+
+def separable(folder):
+    """Networks of SEPARABLE in INT8 and in fp16. Needs Debian's python3-onnx."""
+    sys.path.insert(0, 'tests/bench')
+    from network import Net
+    for number, (side, kernel, channels) in enumerate(SEPARABLE):
+        for qdq in (True, False):
+            name = f'{folder}/separable_{number}_{"u8" if qdq else "f16"}'
+            net = Net('separable', 3, side, side, qdq)
+            x = net.conv(net.x, channels[0], 3, act='relu')
+            for i, c in enumerate(channels):
+                x = net.conv(net.conv(x, x.channels, kernel, 1 + (i == 1), x.channels, 'relu'), c, act='relu')
+            net.output(x)
+            net.save(f'{name}.onnx')
+            run([MONA, 'compile', f'{name}.onnx', '-o', f'{name}.mona'])
+            yield f'{name}.mona', f'{side}x{side}'
 
 
 def sources(folder):
@@ -264,6 +284,7 @@ def sources(folder):
     for name in HALVES:
         run([MONA, 'compile', f'models/{name}.onnx', '-o', f'{folder}/half_{name}.mona'])
         yield from ((f'{folder}/half_{name}.mona', size) for size in ('24x16', '16x24'))
+    yield from separable(folder)
     yield from (n.split(':') for n in NETWORKS)
 
 
@@ -339,7 +360,7 @@ def costs(chosen):
             new = {('CODE', f'0x{mask:x}'): size for mask, size in code(board).items()} | {('LAYOUT', k): n for k, n in layout(board).items()}
             for path, size in models if name in chosen else ():
                 found = board.network(path, size)
-                weight = 1 if path.startswith(f'{folder}/') and 'half_' not in path else 5  # of networks that are used
+                weight = 1 if path.startswith(f'{folder}/') and not re.search('half_|separable_', path) else 5  # of networks that are used
                 measured += weight * [(terms(told(name, path, size)['operators']), found['instructions'])]
                 stack = max(stack, found['stack'])
             if name in chosen:
