@@ -4,6 +4,7 @@
     networks.py check MONA BUILD BOARDS NETWORK:WxH...   told beside found, a line each; fails beyond the bounds
     networks.py costs MONA BUILD [BOARD,...]             writes apps/compile/firmware_costs.inc anew (minutes a board);
                                                          instructions and stacks of other boards than these stay
+    networks.py separable MONA FOLDER                    writes networks of depthwise convolutions, and prints them for check
 
 BUILD holds boards/BOARD/libmona.a of apps/firmware/Makefile, and operators.
 """
@@ -395,4 +396,7 @@ def write(rows):
 
 if __name__ == '__main__':
     verb, rest = sys.argv[1], sys.argv[4:]
+    if verb == 'separable':
+        print(*(f'{path}:{size}' for path, size in separable(sys.argv[3])))
+        sys.exit()
     check(rest[0], rest[1:]) if verb == 'check' else costs(rest[0].split(',') if rest else list(BOARDS))

@@ -158,6 +158,9 @@ kernels() {
 "$mona" compile models/denoise_fast.onnx -o "$tmp/half.mona" > "$tmp/log" || not_ok "a network of fp16" "$(cat "$tmp/log")"
 networks="sr_x2_tiny:64x48 sr_x2_fast:160x120 sr_x2_fast_anime:100x30 sr_x3_fast:48x36 sr_x4_fast:64x24 denoise_fast:96x64
     denoise_balanced:48x32 sr_x2_balanced:40x32 sr_x3_balanced:32x24 sr_x2_best:32x24 bicubic_x2:64x48 $tmp/half.mona:32x32"
+if full && python3 -c 'import onnx, numpy' 2> /dev/null; then
+    networks="$networks $(python3 tests/boards/networks.py separable "$mona" "$tmp")"
+fi
 board virt aarch64-linux-gnu- 350 400 cortex-a53
 if [ -z "$SANITIZE" ] && python3 -c 'import cffi, numpy' 2> /dev/null; then
     ${CC:-gcc} -std=c11 -I. -o "$tmp/scenes" tests/boards/scenes.c apps/firmware/sensor.c && "$tmp/scenes" > "$tmp/luma"
