@@ -39,7 +39,7 @@ agree "$tmp/in/%04d.png" --denoise denoise_balanced
 
 # The help texts of these options are the same.
 rows() {
-    "$mona" "$1" --help | sed -n "/$2/,/^$/p" | grep -E '^ +(-., )?--(stages|scale|height|tier|content|sr|denoise|temporal|codec|crf|preset)'
+    "$mona" "$1" --help | sed -n "/$2/,/^$/p" | grep -E '^ {2,8}(-., )?--(stages|scale|height|tier|content|sr|denoise|temporal|codec|crf|preset)'
 }
 same "they have the same options" "$(rows bench 'The whole pipeline')" \
     "$(rows enhance Enhancement; rows enhance Encoding)"
