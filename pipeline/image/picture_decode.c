@@ -161,6 +161,26 @@ static int missing_rows(const decoding *d)
     return rows;
 }
 
+/* Whether libav wrote every row: decoded upon another initial value, the picture is the same. Rows
+ * of CCITT that a strip lacks it leaves out without a word. */
+static bool writes_all(const decoding *d, picture_kind kind, pipeline_error *error)
+{
+    const AVFrame *f = d->frame;
+    const size_t bytes = (size_t)FFMAX(av_image_get_linesize(f->format, f->width, 0), 0);
+    decoding other = {
+        .path = d->path, .packet = av_packet_clone(d->packet), .fill = ~d->fill & 255};
+    bool same = (other.packet || pipeline_fail(error, "out of memory")) &&
+                decode(&other, kind, error) && other.frame->height == f->height;
+    for (int y = 0; same && y < f->height; y++)
+        same = !memcmp(f->data[0] + y * (ptrdiff_t)f->linesize[0],
+                       other.frame->data[0] + y * (ptrdiff_t)other.frame->linesize[0], bytes);
+    decoding_close(&other);
+    if (!same && !error->text[0])
+        pipeline_fail(error, "%s: cannot be decoded: the rows of its strips are not all there",
+                      d->path);
+    return same;
+}
+
 static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_notes *notes,
                         pipeline_error *error)
 {
@@ -168,7 +188,7 @@ static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_not
     const char *what = d->cut_off ? "the file is cut off" : "the file is damaged";
     const int rows = d->frame->height, missing = missing_rows(d);
     if (!d->cut_off && !av_log_errors_count())
-        return true;
+        return !d->tiff.ccitt || writes_all(d, kind, error);
     /* Of a lossless JPEG that is damaged, libav returns memory that it never wrote. */
     if (!notes || missing == rows || d->decoder->profile == LOSSLESS)
         return pipeline_fail(error, "%s: cannot be decoded: %s", d->path, what);

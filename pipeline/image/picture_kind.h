@@ -40,6 +40,7 @@ bool picture_is_lossy(const uint8_t *file, size_t size);
 typedef struct tiff_info {
     unsigned pages;     /* pictures in the file, without smaller copies of them */
     bool premultiplied; /* alpha is multiplied into the colours */
+    bool ccitt;         /* compressed so that only a decoder sees which rows are there */
 } tiff_info;
 
 /* Refuses, by name, what libav takes and gets wrong, such as JPEG compression, tiles, signed

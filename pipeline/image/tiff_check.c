@@ -8,7 +8,15 @@
 #include "mona.h"
 #include "pipeline/image/tiff_tags.h"
 
-enum { READABLE = 1, DEFLATE = 8, OLD_DEFLATE = 32946 };
+enum {
+    READABLE = 1,
+    PLAIN = 1,
+    CCITT_RLE,
+    CCITT_GROUP_3,
+    CCITT_GROUP_4,
+    DEFLATE = 8,
+    OLD_DEFLATE = 32946
+};
 
 /* The values of a tag that are known by name; `readable` ones, libav decodes as others do. Of LZMA
  * it returns memory that it never wrote where a strip holds less than its rows. */
@@ -18,10 +26,10 @@ typedef struct known {
     bool readable;
 } known;
 
-static const known compressions[] = {{1, "none", READABLE},
-                                     {2, "CCITT RLE", READABLE},
-                                     {3, "CCITT Group 3", READABLE},
-                                     {4, "CCITT Group 4", READABLE},
+static const known compressions[] = {{PLAIN, "none", READABLE},
+                                     {CCITT_RLE, "CCITT RLE", READABLE},
+                                     {CCITT_GROUP_3, "CCITT Group 3", READABLE},
+                                     {CCITT_GROUP_4, "CCITT Group 4", READABLE},
                                      {5, "LZW", READABLE},
                                      {6, "JPEG of the old kind", 0},
                                      {7, "JPEG", 0},
@@ -151,7 +159,7 @@ static bool check_pixels(const checking *c, uint32_t bits)
     return value(c, TIFF_INK_SET, 1) == 1 || refuse(c, "the inks of CMYK", "other inks");
 }
 
-/* ---- deflated strips ------------------------------------------------------------------------ */
+/* ---- strips --------------------------------------------------------------------------------- */
 
 /* Whether data inflates to so many bytes, or is found to be damaged before. */
 static bool inflates_to(const uint8_t *data, size_t size, uint64_t bytes)
@@ -217,16 +225,18 @@ static bool find_strips(strips *s, const checking *c, uint32_t bits)
     return s->begins.count >= pieces && s->begins.count == (s->sized ? s->sizes.count : 1);
 }
 
-/* libav returns memory that it never wrote where a deflated strip ends before its last row. Strips
- * outside the file it leaves out. */
+/* Where a strip ends before its last row, libav returns memory that it never wrote if it is
+ * deflated, and leaves rows out without a word if it is not compressed. Strips outside the file it
+ * tells. */
 static bool check_strips(const checking *c, uint32_t bits)
 {
     enum { REVERSED = 2 };
     const uint32_t compression = value(c, TIFF_COMPRESSION, 1);
+    const bool plain = compression == PLAIN;
     strips s;
-    if (compression != DEFLATE && compression != OLD_DEFLATE)
+    if (!plain && compression != DEFLATE && compression != OLD_DEFLATE)
         return true;
-    if (value(c, TIFF_FILL_ORDER, 1) == REVERSED)
+    if (!plain && value(c, TIFF_FILL_ORDER, 1) == REVERSED)
         return refuse(c, "bytes in their usual order", "bytes whose bits are reversed");
     bool good = find_strips(&s, c, bits);
     for (uint32_t i = 0; good && i < s.begins.count; i++) {
@@ -235,8 +245,9 @@ static bool check_strips(const checking *c, uint32_t bits)
                             : at < c->file.size ? c->file.size - at
                                                 : 0;
         const uint32_t pieces = (s.all + s.rows - 1) / s.rows, left = s.all - i % pieces * s.rows;
+        const uint64_t bytes = s.row * (left < s.rows ? left : s.rows);
         good = at >= c->file.size || size > c->file.size - at ||
-               inflates_to(c->file.data + at, size, s.row * (left < s.rows ? left : s.rows));
+               (plain ? size >= bytes : inflates_to(c->file.data + at, size, bytes));
     }
     return good || pipeline_fail(c->error,
                                  "%s: cannot be decoded: the rows of its strips are not all there",
@@ -266,6 +277,8 @@ bool tiff_check(tiff_info *info, const char *path, const uint8_t *file, size_t s
         return pipeline_fail(error, "%s: cannot be decoded: the file is cut off", path);
     info->pages = count_pages(&c.file);
     info->premultiplied = value(&c, TIFF_EXTRA_SAMPLES, 0) == ASSOCIATED;
+    const uint32_t compression = value(&c, TIFF_COMPRESSION, PLAIN);
+    info->ccitt = compression >= CCITT_RLE && compression <= CCITT_GROUP_4;
     return check_known(&c, compressions, sizeof compressions / sizeof *compressions,
                        value(&c, TIFF_COMPRESSION, 1), "compression",
                        "no compression, LZW, Deflate, PackBits or CCITT") &&

@@ -321,6 +321,28 @@ TABLE
 stills retag "$tmp/plain.tiff" "$tmp/odd_1.tiff" 296 322 16
 fails "among numbered pictures, too" "odd_1.tiff: expected a TIFF with its pixels in strips, found tiles" \
     "$mona" enhance -y "$tmp/odd_%d.tiff" -o "$tmp/none.mkv" --quiet
+# A strip that says it has a sixth of its bytes: none is read with rows left out.
+python3 - "$tmp" << 'END' 2> /dev/null &&
+import struct, sys
+from PIL import Image
+for name, mode, compression in (("raw", "L", "raw"), ("group3", "1", "group3"), ("group4", "1", "group4"), ("deflated", "L", "tiff_deflate")):
+    path = f"{sys.argv[1]}/whole_{name}.tiff"
+    Image.open(sys.argv[1] + "/drawn.png").resize((40, 48)).convert(mode).save(path, compression=compression)
+    file = bytearray(open(path, "rb").read())
+    order = "<" if file[:2] == b"II" else ">"
+    at, = struct.unpack_from(order + "I", file, 4)
+    for i in range(struct.unpack_from(order + "H", file, at)[0]):
+        tag, kind, count = struct.unpack_from(order + "HHI", file, at + 2 + 12 * i)
+        if tag == 279 and count == 1:
+            size, = struct.unpack_from(order + "HI"[kind == 4], file, at + 10 + 12 * i)
+            struct.pack_into(order + "HI"[kind == 4], file, at + 10 + 12 * i, size // 6)
+    open(f"{sys.argv[1]}/short_{name}.tiff", "wb").write(file)
+END
+    for coding in raw group3 group4 deflated; do
+        succeeds "a TIFF, $coding" "$mona" enhance -y "$tmp/whole_$coding.tiff" -o "$tmp/whole.png" --quiet
+        fails "but with a short strip" "the rows of its strips are not all there" "$mona" enhance -y "$tmp/short_$coding.tiff" -o "$tmp/none.png"
+    done
+
 for table in dht dqt; do
     stills without "$tmp/four.jpg" "$tmp/bare.jpg" $table
     fails "a JPEG without its tables is refused, $table" "bare.jpg: cannot be decoded: a scan needs a table" \
