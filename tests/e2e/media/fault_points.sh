@@ -55,7 +55,7 @@ power() {
     same "power that goes, $1: $(sed -n 's/^moments //p' "$tmp/found") that it may leave" "$? $(grep -v '^moments' "$tmp/found")" "0 "
 }
 # x265 waits for ever for a thread that the system refuses, of which the library does not hear: when it opens where all
-# are refused, with a frame where it is the first alone.
+# are refused, with a frame (x265 4 when it opens) where it is the first alone.
 refused() {
     (cd "$tmp" && MONA_FAULT=thread:1:11 MONA_FAULT_FROM=libraries MONA_FAULT_OBJECT=libmonavideo LD_PRELOAD=$tmp/faults.so \
         timeout 60 ./library in.mp4 refused.mkv hevc > refused.log 2>&1 < /dev/null)
@@ -63,7 +63,7 @@ refused() {
 $(find "$tmp" -name 'refused.mkv*')" "1 1 1 "
 }
 MONA_FAULT_ENDLESS=1 refused "all threads that are" 'does not start: the system refused a thread'
-refused "one thread that is" 'waits for ever at frame [0-9]*: the system refused it a thread'
+refused "one thread that is" '\(does not start: the system refused\|waits for ever at frame [0-9]*: the system refused it\) a thread'
 # libav goes on with a part of a film's index where it gets no memory for the rest.
 shortened() {
     for n in $(seq 60 140); do
