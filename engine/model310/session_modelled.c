@@ -110,7 +110,10 @@ static void row_without_program(worker *w, const plan_op *op, const mona_row_cal
     op->bound.run->row(call);
     const mona_shape *s = mona_plan_progress_shape(op);
     const size_t pixels = (size_t)(call->x_end - call->x_begin);
-    const uint32_t steps = (uint32_t)(pixels * s->channels * AC_SCALAR_STEPS);
+    const mona_op_class *class = mona_ops[op->bound.op->kind];
+    const uint64_t macs = class->macs ? class->macs(&op->bound) / s->height / s->width : 0;
+    const uint64_t all = pixels * (s->channels + macs) * AC_SCALAR_STEPS;
+    const uint32_t steps = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
     if (!op->depth) {
         work(&w->core, NULL, 0, steps);
         return;

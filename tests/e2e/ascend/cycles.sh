@@ -17,6 +17,12 @@ takes() {
 
 takes sr_x2_fast sr_x2_fast 1920x1080 5.3 6.9
 takes denoise_fast denoise_fast 1920x1080 2.4 3.1
+# Each of 4 times as many pixels has 4 times as many keys.
+"$BUILD/operators" "$tmp" > /dev/null
+for size in 12x12 24x24; do
+    "$mona" bench "$tmp/attention_0_u8.mona" --size $size --device model310 | sed -n 's/^  time .*(\([0-9]*\) cycles)/\1/p'
+done > "$tmp/cycles"
+at_least "attention without a program takes the scalar unit its keys" "$(paste -sd ' ' "$tmp/cycles" | awk '{ print int($2 / $1) }')" 14
 full || exit 0
 takes "denoise_balanced, whose residual is FP16" denoise_balanced 1920x1080 19.2 24.3
 "$BUILD/scene" 2 > "$tmp/scene.y4m"
