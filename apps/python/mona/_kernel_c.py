@@ -312,6 +312,8 @@ class _Body:
             args = [f'(uint32_t){a}' for a in args]
         elif all(self._type(a) in ('uint8_t', 'short_int') for a in (n, *n.args)):
             args = [f'(short_int){a}' for a in args]
+        else: # a short_int is not promoted: what is made of two is no longer
+            args = [f'(int32_t){a}' if self._type(of) == 'short_int' else a for of, a in zip(n.args, args)]
         if n.op == 'abs':
             minus = f'wrap(0u - {args[0]})' if wraps else f'-{args[0]}'
             plain = args[0].replace('(uint32_t)', '', 1) if wraps else args[0]

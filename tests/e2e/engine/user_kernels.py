@@ -378,9 +378,30 @@ def on_target(folder, kernel, arrays, grid, target):
         return file.read()
 
 
+# What is made of two short numbers is longer, also where the compiler promotes nothing.
+LONGER = '''
+from mona.kernel import *
+
+
+@kernel('com.example::Longer')
+def longer(x: rows(s16), *, y: rows(s32, cell=(2, 3))):
+    a = x[0, 0]
+    b = x[0, 1]
+    y[0, 0] = abs(a)
+    y[0, 1] = a + b
+    y[0, 2] = a - b
+    y[1, 0] = a * b
+    y[1, 1] = -a
+    y[1, 2] = a << 3
+'''
+
+
 def targets(folder, count):
     generator, tried = np.random.default_rng(4), set()
-    paths = [os.path.join('apps/examples/kernels', n) for n in sorted(os.listdir('apps/examples/kernels')) if n.endswith('.py')]
+    paths = [os.path.join(folder, 'longer.py')]
+    with open(paths[0], 'w', encoding='utf-8') as file:
+        file.write(LONGER)
+    paths += [os.path.join('apps/examples/kernels', n) for n in sorted(os.listdir('apps/examples/kernels')) if n.endswith('.py')]
     for number in range(count):
         paths.append(os.path.join(folder, f'random{number}.py'))
         with open(paths[-1], 'w', encoding='utf-8') as file:
