@@ -158,6 +158,12 @@ mona_status mona_conv_check(const mona_file_op *op, const mona_shape *inputs,
 mona_status mona_kernel_check(const mona_file_op *op, mona_data *data, const mona_kernel **kernel);
 const mona_kernel *mona_kernel_of(const mona_model *model, const mona_file_op *op);
 
+/* What a call of a kernel points at, at the front of their scratch. */
+typedef struct mona_kernel_scratch {
+    const void *inputs[MONA_KERNEL_ROWS];
+    void *outputs[MONA_KERNEL_ROWS];
+} mona_kernel_scratch;
+
 /* The planes that STORE `bound` writes for row y of its input, from column x_begin on. rows: room
  * for as many pointers as the planes have channels, times the block. */
 ac_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,

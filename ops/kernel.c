@@ -95,12 +95,6 @@ static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-/* In scratch: what a call points at, then rows of planes. */
-typedef struct kernel_scratch {
-    const void *inputs[MONA_KERNEL_ROWS];
-    void *outputs[MONA_KERNEL_ROWS];
-} kernel_scratch;
-
 /* Bytes of a row of `cells` cells and of those around them. */
 static size_t row_bytes(const mona_kernel_operand *o, uint32_t cells)
 {
@@ -120,10 +114,11 @@ static const mona_kernel_operand *made_by(const mona_bound_op *b, uint32_t *outp
     return &b->kernel->operands[b->kernel->inputs + r->output];
 }
 
+/* What a call points at, then rows of planes. */
 static size_t scratch_bytes(const mona_bound_op *b, uint32_t cells)
 {
     uint32_t output;
-    size_t bytes = align_up(sizeof(kernel_scratch)) + rows_bytes(made_by(b, &output), cells);
+    size_t bytes = align_up(sizeof(mona_kernel_scratch)) + rows_bytes(made_by(b, &output), cells);
     for (uint32_t i = 0; i < b->kernel->inputs; i++)
         bytes += rows_bytes(&b->kernel->operands[i], cells);
     return bytes;
@@ -240,7 +235,7 @@ static uint32_t point_at_rows(const mona_row_call *call, uint32_t i, uint32_t ne
 {
     const mona_bound_op *b = call->bound;
     const mona_kernel_operand *o = &b->kernel->operands[i];
-    kernel_scratch *s = (kernel_scratch *)(void *)call->scratch;
+    mona_kernel_scratch *s = (mona_kernel_scratch *)(void *)call->scratch;
     const uint32_t cells = (uint32_t)(call->x_end - call->x_begin);
     const size_t plane = row_bytes(o, cells);
     const mona_span window = rows(b, i, (mona_span){call->y, call->y + 1});
@@ -261,7 +256,7 @@ static uint32_t point_at_rows(const mona_row_call *call, uint32_t i, uint32_t ne
 /* Puts the rows of the output together. */
 static void put_together(const mona_row_call *call, const mona_kernel_operand *o)
 {
-    const kernel_scratch *s = (const kernel_scratch *)(const void *)call->scratch;
+    const mona_kernel_scratch *s = (const mona_kernel_scratch *)(const void *)call->scratch;
     const ac_row out = output_row(call);
     const size_t element = mona_type_size(out.type);
     for (uint32_t c = 0; c < call->bound->output.channels; c++)
@@ -275,8 +270,8 @@ static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     const mona_kernel *k = b->kernel;
-    kernel_scratch *s = (kernel_scratch *)(void *)call->scratch;
-    uint8_t *memory = call->scratch + align_up(sizeof(kernel_scratch));
+    mona_kernel_scratch *s = (mona_kernel_scratch *)(void *)call->scratch;
+    uint8_t *memory = call->scratch + align_up(sizeof(mona_kernel_scratch));
     const uint32_t cells = (uint32_t)(call->x_end - call->x_begin);
     mona_kernel_call own = {
         .inputs = s->inputs,

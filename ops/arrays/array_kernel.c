@@ -48,23 +48,18 @@ static uint32_t columns_around(const mona_kernel *k)
     return most;
 }
 
-/* In scratch: pointers to rows of inputs and of the output, then copies of rows. Calls for the ends
- * make up to 2 * around cells, with as many on both sides. */
-typedef struct kernel_scratch {
-    const void *inputs[MONA_KERNEL_ROWS];
-    void *outputs[MONA_KERNEL_ROWS];
-} kernel_scratch;
-
 static size_t copy_bytes(const mona_kernel_operand *o, uint32_t around)
 {
     return (4 * around * mona_kernel_cell_bytes(o) + 7) / 8 * 8;
 }
 
+/* What a call points at, then copies of rows. Calls for the ends make up to 2 * around cells, with
+ * as many on both sides. */
 static size_t scratch_bytes(const mona_bound_op *b)
 {
     const mona_kernel *k = b->kernel;
     const uint32_t around = columns_around(k);
-    size_t bytes = sizeof(kernel_scratch);
+    size_t bytes = sizeof(mona_kernel_scratch);
     for (uint32_t i = 0; i < k->inputs; i++)
         if (k->operands[i].planes)
             bytes += mona_kernel_rows(&k->operands[i]) * copy_bytes(&k->operands[i], around);
@@ -105,7 +100,7 @@ static void make(const kernel_row *r, uint32_t x, uint32_t count, uint8_t *copie
 {
     const mona_kernel *k = r->kernel;
     const mona_kernel_operand *made = &k->operands[k->inputs + r->record->output];
-    kernel_scratch *s = (kernel_scratch *)(void *)r->call->scratch;
+    mona_kernel_scratch *s = (mona_kernel_scratch *)(void *)r->call->scratch;
     uint32_t next = 0;
     for (uint32_t i = 0; i < k->inputs; i++) {
         const mona_kernel_operand *o = &k->operands[i];
@@ -144,7 +139,7 @@ static void make(const kernel_row *r, uint32_t x, uint32_t count, uint8_t *copie
 static void array(const mona_array_call *call)
 {
     kernel_row r = {call, array_record(call->bound), call->bound->kernel, 0, 0};
-    uint8_t *copies = call->scratch + sizeof(kernel_scratch);
+    uint8_t *copies = call->scratch + sizeof(mona_kernel_scratch);
     const uint32_t all = r.record->columns;
     r.around = columns_around(r.kernel);
     for (uint64_t y = call->begin; y < call->end; y++) {

@@ -338,23 +338,11 @@ static void store(const program *p, uint32_t head, uint32_t x, uint32_t count)
 /* Queries beyond a row's are numbers, too. */
 static void begin(const program *p)
 {
-    const size_t bytes = mona_attention_program_constants(p->bound);
-    ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_copy(p->core, AC_L1_UB, p->exponential_uniforms,
-                 mona_constant_at(p->core, p->bound->constants),
-                 (ac_copy){.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)});
-    ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+    mona_bring_constants(p->core, p->bound, p->exponential_uniforms,
+                         mona_attention_program_constants(p->bound));
     for (uint32_t h = 0; h < 2; h++)
         dup_all(p->core, p->stored[h], 0, QUERIES * SLICE, side_by_side);
     barrier(p);
-}
-
-static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t))
-{
-    for (uint32_t h = 0; h < 2; h++) {
-        flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, h);
-        flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, h);
-    }
 }
 
 void mona_attention_program(const mona_row_call *calls, uint32_t count)
@@ -364,7 +352,7 @@ void mona_attention_program(const mona_row_call *calls, uint32_t count)
     p.core = calls->core;
     lay_out(&p);
     begin(&p);
-    guard_flags(&p, ac_emit_set_flag);
+    mona_flag_halves(p.core, ac_emit_set_flag);
     for (uint32_t row = 0; row < count; row++) {
         p.call = &calls[row];
         for (uint32_t x = 0; x < columns; x += QUERIES)
@@ -377,5 +365,5 @@ void mona_attention_program(const mona_row_call *calls, uint32_t count)
                 store(&p, head, x, n);
             }
     }
-    guard_flags(&p, ac_emit_wait_flag);
+    mona_flag_halves(p.core, ac_emit_wait_flag);
 }

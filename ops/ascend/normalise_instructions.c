@@ -326,23 +326,11 @@ static void normalise_piece(const program *p, const mona_row_call *call, uint32_
 /* Pixels of a piece beyond a row's are numbers, too. */
 static void begin(const program *p)
 {
-    const size_t bytes = constants_of(p->bound, &p->root);
-    ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_copy(p->core, AC_L1_UB, p->gain, mona_constant_at(p->core, p->bound->constants),
-                 (ac_copy){.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)});
-    ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+    mona_bring_constants(p->core, p->bound, p->gain, constants_of(p->bound, &p->root));
     for (uint32_t h = 0; h < 2; h++)
         dup_all(p->core, p->in.stored[h], 0, (uint32_t)(p->pixels * pixel_bytes(&p->in) / 2),
                 side_by_side);
     barrier(p);
-}
-
-static void guard_flags(const program *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t))
-{
-    for (uint32_t h = 0; h < 2; h++) {
-        flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, h);
-        flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, h);
-    }
 }
 
 void mona_normalise_program(const mona_row_call *calls, uint32_t count)
@@ -352,9 +340,9 @@ void mona_normalise_program(const mona_row_call *calls, uint32_t count)
     p.core = calls->core;
     find_pixels(&p, columns);
     begin(&p);
-    guard_flags(&p, ac_emit_set_flag);
+    mona_flag_halves(p.core, ac_emit_set_flag);
     for (uint32_t row = 0; row < count; row++)
         for (uint32_t x = 0; x < columns; x += p.pixels)
             normalise_piece(&p, &calls[row], x, min_u32(columns - x, p.pixels));
-    guard_flags(&p, ac_emit_wait_flag);
+    mona_flag_halves(p.core, ac_emit_wait_flag);
 }

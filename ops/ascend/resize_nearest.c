@@ -118,14 +118,6 @@ static piece piece_of(const mona_row_call *call, uint32_t columns, uint32_t bloc
     return p;
 }
 
-static void guard_flags(const piece *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t))
-{
-    for (uint32_t turn = 0; turn < TURNS; turn++) {
-        flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, turn);
-        flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, turn);
-    }
-}
-
 void mona_resize_nearest_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
@@ -134,12 +126,12 @@ void mona_resize_nearest_program(const mona_row_call *calls, uint32_t count)
     const uint32_t blocks = ceil_div_u32(b->output.channels, b->output_c0);
     piece p = piece_of(calls, (uint32_t)(end - first), blocks);
     const uint32_t columns = p.columns, at_once = p.blocks;
-    guard_flags(&p, ac_emit_set_flag);
+    mona_flag_halves(p.core, ac_emit_set_flag);
     for (p.block = 0; p.block < blocks; p.block += at_once)
         for (p.first = first; p.first < end; p.first += columns) {
             p.blocks = min_u32(blocks - p.block, at_once);
             p.columns = min_u32((uint32_t)(end - p.first), columns);
             resize_piece(&p, calls, count);
         }
-    guard_flags(&p, ac_emit_wait_flag);
+    mona_flag_halves(p.core, ac_emit_wait_flag);
 }

@@ -26,6 +26,22 @@ void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from,
                      from.at + (uint64_t)((int64_t)row * from.step), c);
 }
 
+void mona_bring_constants(ac_core *core, const mona_bound_op *b, ac_address to, size_t bytes)
+{
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
+    ac_emit_copy(core, AC_L1_UB, to, mona_constant_at(core, b->constants),
+                 (ac_copy){.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)});
+    ac_emit_sync(core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
+}
+
+void mona_flag_halves(ac_core *core, void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t))
+{
+    for (uint32_t h = 0; h < 2; h++) {
+        flag(core, AC_PIPE_V, AC_PIPE_MTE1, h);
+        flag(core, AC_PIPE_MTE3, AC_PIPE_V, h);
+    }
+}
+
 void mona_store_rows(ac_core *core, mona_steps to, mona_steps from, uint32_t rows, uint32_t bytes)
 {
     const bool aligned =

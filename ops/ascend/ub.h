@@ -35,6 +35,14 @@ typedef struct mona_steps {
 void mona_copy_rows(ac_core *core, ac_path path, mona_steps to, mona_steps from, uint32_t rows,
                     uint32_t bytes);
 
+/* Brings `bytes` of the operator's constants, a multiple of a block, to `to`, when V has used what
+ * was there. V and MTE1 use event 0. */
+void mona_bring_constants(ac_core *core, const mona_bound_op *b, ac_address to, size_t bytes);
+
+/* Sets or awaits, before and after all rows, the flags of two halves, each with an event of its
+ * own: V -> MTE1, what was brought has been used, and MTE3 -> V, what was made has been stored. */
+void mona_flag_halves(ac_core *core, void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t));
+
 /* Stores rows that V has written to UB, of which V, MTE3 and the scalar unit use event 0: whole
  * blocks by MTE3, the rest by the scalar unit, as padding may follow. If there is a rest, there is
  * a single row. */

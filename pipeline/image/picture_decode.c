@@ -176,8 +176,7 @@ static bool writes_all(const decoding *d, picture_kind kind, pipeline_error *err
                        other.frame->data[0] + y * (ptrdiff_t)other.frame->linesize[0], bytes);
     decoding_close(&other);
     if (!same && !error->text[0])
-        pipeline_fail(error, "%s: cannot be decoded: the rows of its strips are not all there",
-                      d->path);
+        tiff_lacks_rows(d->path, error);
     return same;
 }
 

@@ -48,4 +48,7 @@ typedef struct tiff_info {
 bool tiff_check(tiff_info *info, const char *path, const uint8_t *file, size_t size,
                 pipeline_error *error);
 
+/* Fails: a strip ends before its last row. */
+bool tiff_lacks_rows(const char *path, pipeline_error *error);
+
 #endif

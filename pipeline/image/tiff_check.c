@@ -225,6 +225,12 @@ static bool find_strips(strips *s, const checking *c, uint32_t bits)
     return s->begins.count >= pieces && s->begins.count == (s->sized ? s->sizes.count : 1);
 }
 
+bool tiff_lacks_rows(const char *path, pipeline_error *error)
+{
+    return pipeline_fail(error, "%s: cannot be decoded: the rows of its strips are not all there",
+                         path);
+}
+
 /* Where a strip ends before its last row, libav returns memory that it never wrote if it is
  * deflated, and leaves rows out without a word if it is not compressed. Strips outside the file it
  * tells. */
@@ -249,9 +255,7 @@ static bool check_strips(const checking *c, uint32_t bits)
         good = at >= c->file.size || size > c->file.size - at ||
                (plain ? size >= bytes : inflates_to(c->file.data + at, size, bytes));
     }
-    return good || pipeline_fail(c->error,
-                                 "%s: cannot be decoded: the rows of its strips are not all there",
-                                 c->path);
+    return good || tiff_lacks_rows(c->path, c->error);
 }
 
 static unsigned count_pages(const tiff *t)
