@@ -64,23 +64,31 @@ void machine_describe(machine *m)
         m->load = -1;
 }
 
+/* The number of a line such as "Pss:   12 kB" of a file of this process, in bytes; 0: none. */
+static double of_process(const char *path, const char *format)
+{
+    char line[256];
+    double kib = 0;
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file) && sscanf(line, format, &kib) != 1)
+        ;
+    if (file)
+        fclose(file);
+    return 1024 * kib;
+}
+
+/* Without /proc, what getrusage says, where a process that was started by vfork counts from what
+ * its parent held. */
 double machine_peak_bytes(void)
 {
     struct rusage usage;
-    return getrusage(RUSAGE_SELF, &usage) ? 0 : 1024.0 * (double)usage.ru_maxrss;
+    const double peak = of_process("/proc/self/status", "VmHWM: %lf");
+    return peak > 0 || getrusage(RUSAGE_SELF, &usage) ? peak : 1024.0 * (double)usage.ru_maxrss;
 }
 
 double machine_own_bytes(void)
 {
-    char line[256];
-    double kib = 0;
-    FILE *file = fopen("/proc/self/smaps_rollup", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "Pss: %lf", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return 1024 * kib;
+    return of_process("/proc/self/smaps_rollup", "Pss: %lf");
 }
 
 /* A number in the folder of this process's control group. Negative: there is none, or no limit. */

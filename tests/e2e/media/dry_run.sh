@@ -96,6 +96,15 @@ else
     ffmpeg -v error -f lavfi -i testsrc2=s=1200x900 -frames:v 1 "$tmp/drawn.jpg"
     found=$(memory "$tmp/drawn.jpg" -o "$tmp/size.webp")
     same "and of a drawn one as WebP ($found)" "$(echo "$found" | awk '{ print ($1 >= 1 && $1 <= 1.3) }')" 1
+    # A program that starts another by vfork shares its memory with it until then.
+    same "what started the process does not count" "$(python3 - "$mona" enhance "$tmp/held.mp4" -o "$tmp/size.mp4" --dry-run --json <<'PYTHON'
+import json, subprocess, sys
+plan = lambda: json.loads(subprocess.run(sys.argv[1:], capture_output=True).stdout)['memory']['process_bytes']
+alone = plan()
+held = b'\1' * (500 << 20)
+print(plan() < 1.2 * alone)
+PYTHON
+)" True
 fi
 
 # ---- the letters that users of other upscalers know -------------------------------------------------
