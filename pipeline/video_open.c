@@ -289,7 +289,7 @@ static unsigned scale_of(const job *settings, pipeline_error *error)
 static bool check_still(video *v, pipeline_error *error)
 {
     const frame_format read = input_format(&v->in);
-    if (!input_check_pixels(&v->in, read.width, read.height, error))
+    if (!pixels_limit(v->in.path, v->in.settings.max_pixels, read.width, read.height, error))
         return false;
     const resize_scale resize = resize_of(v);
     const frame_format in = input_format(&v->in);

@@ -101,7 +101,7 @@ static bool open_picture(const calibration *c, size_t index, const compiler *mod
     const calibration_image *image = &c->images[index];
     if (image->kind == CALIBRATION_FRAME)
         p->image = image->frame;
-    else if (!still_read(&p->image, image->name, 3, NULL, &error))
+    else if (!still_read(&p->image, image->name, &(still_wish){.channels = 3}, &error))
         return cli_fail(0, "%s", error.text);
     if (has_role(model, PLANE_ROLE_NOISE))
         p->noise = (uint32_t)(measure_random(&p->random) % (MAX_NOISE + 1));

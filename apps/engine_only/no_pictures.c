@@ -10,10 +10,9 @@ bool still_is_image(const char *path)
     return false;
 }
 
-bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
-                pipeline_error *error)
+bool still_read(still *image, const char *path, const still_wish *wish, pipeline_error *error)
 {
-    (void)image, (void)channels, (void)notes;
+    (void)image, (void)wish;
     return pipeline_fail(error, "%s: this mona was built without pictures and video", path);
 }
 

@@ -79,7 +79,9 @@ static bool write_sample(const char *path, const job *s, uint32_t side)
     const uint32_t half = side / 2;
     pipeline_error error = {0};
     still whole;
-    bool good = still_read(&whole, s->input.path, 0, &(const pipeline_notes){0}, &error);
+    const still_wish wish = {.max_pixels = s->input.max_pixels,
+                             .notes = &(const pipeline_notes){0}};
+    bool good = still_read(&whole, s->input.path, &wish, &error);
     const size_t pixel = still_pixel_bytes(&whole);
     still part = {.width = side, .height = side, .channels = whole.channels, .depth = whole.depth};
     part.pixels = good ? malloc((size_t)side * side * pixel) : NULL;
@@ -400,6 +402,7 @@ bool dry_run(const job *settings, bool json)
     const input_settings as = {.path = settings->input.path,
                                .raw = settings->input.raw,
                                .rate = settings->input.rate,
+                               .max_pixels = settings->input.max_pixels,
                                .start = settings->input.start,
                                .end = settings->input.end,
                                .as_decoded = true};

@@ -55,7 +55,7 @@ static AVFrame *still_frame(const char *path, const AVFrame *size, pipeline_erro
 {
     still image;
     AVFrame *frame = NULL, *made = NULL;
-    if (still_read(&image, path, 0, &(pipeline_notes){0}, error) &&
+    if (still_read(&image, path, &(still_wish){.notes = &(pipeline_notes){0}}, error) &&
         still_turn_upright(&image, error) && (frame = still_as_rgb(&image, error)))
         made = converted(frame, size, (orientation){0}, error);
     av_frame_free(&frame);

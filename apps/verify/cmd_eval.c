@@ -159,7 +159,7 @@ static bool open_original(eval_job *job, real_plane *original, const char *path)
     const uint32_t multiple = job->denoise ? 1 : (uint32_t)job->scale;
     const uint32_t min = SSIM_SIDE + 2 * (job->denoise ? 0 : multiple);
     still image;
-    if (!still_read(&image, path, 0, NULL, &job->error))
+    if (!still_read(&image, path, &(still_wish){0}, &job->error))
         return false;
     still_make_shallow(&image);
     bool done = true;

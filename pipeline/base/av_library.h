@@ -40,4 +40,8 @@ void av_log_errors_pause(bool paused);
 /* The first of them, as one line. Call it when no other thread reads or decodes. */
 void av_log_errors_first(char *text, size_t size);
 
+/* The size of the last frame, since listening began, that a decoder refused since it has more
+ * pixels than the decoder's max_pixels. False: there was none. */
+bool av_log_errors_size(uint32_t *width, uint32_t *height);
+
 #endif

@@ -8,7 +8,7 @@
 
 #include <libavutil/log.h>
 
-static atomic_ullong count;
+static atomic_ullong count, large; /* large: width and height, 32 bits each */
 static char first[256];
 static atomic_bool silent, paused;
 
@@ -20,6 +20,19 @@ static int category_of(void *object)
     return class->get_category ? (int)class->get_category(object) : (int)class->category;
 }
 
+/* Of libav's errors about sizes, this one alone is of max_pixels. The codes are those of others. */
+static void hear_size(const char *format, va_list arguments)
+{
+    static const char begin[] = "Picture size %ux%u exceeds specified max pixel count";
+    va_list copy;
+    if (strncmp(format, begin, sizeof begin - 1) != 0)
+        return;
+    va_copy(copy, arguments);
+    const uint64_t width = va_arg(copy, unsigned);
+    atomic_store(&large, width << 32 | va_arg(copy, unsigned));
+    va_end(copy);
+}
+
 static void hear(void *object, int level, const char *format, va_list arguments)
 {
     va_list copy;
@@ -29,6 +42,7 @@ static void hear(void *object, int level, const char *format, va_list arguments)
     va_end(copy);
     if (level > AV_LOG_ERROR || atomic_load(&paused))
         return;
+    hear_size(format, arguments);
     int category = category_of(object);
     if (category != AV_CLASS_CATEGORY_DEMUXER && category != AV_CLASS_CATEGORY_DECODER)
         return;
@@ -50,6 +64,7 @@ void av_log_errors_listen(void)
     if (atomic_load(&paused))
         return;
     atomic_store(&count, 0);
+    atomic_store(&large, 0);
     first[0] = 0;
 }
 
@@ -66,4 +81,12 @@ uint64_t av_log_errors_count(void)
 void av_log_errors_first(char *text, size_t size)
 {
     snprintf(text, size, "%s", first);
+}
+
+bool av_log_errors_size(uint32_t *width, uint32_t *height)
+{
+    const uint64_t size = atomic_load(&large);
+    *width = (uint32_t)(size >> 32);
+    *height = (uint32_t)size;
+    return size;
 }

@@ -14,6 +14,7 @@
 #include "pipeline/image/frame_convert.h"
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/picture_kind.h"
+#include "pipeline/image/pixels.h"
 #include "pipeline/base/av_library.h"
 
 typedef struct decoding {
@@ -22,6 +23,7 @@ typedef struct decoding {
     AVCodecContext *decoder;
     AVFrame *frame, *picture; /* as coded; as RGB or grey */
     tiff_info tiff;           /* zeroed: it is none */
+    double max_pixels;        /* 0: any number */
     uint8_t fill;             /* initial value of the samples, which shows what was not decoded */
     bool cut_off;
 } decoding;
@@ -113,6 +115,8 @@ static bool decode(decoding *d, picture_kind kind, pipeline_error *error)
     d->decoder->thread_type = FF_THREAD_SLICE;
     d->decoder->opaque = d;
     d->decoder->get_buffer2 = get_filled_buffer;
+    if (d->max_pixels > 0)
+        d->decoder->max_pixels = (int64_t)d->max_pixels;
     int code = avcodec_open2(d->decoder, codec, NULL);
     if (code >= 0)
         code = avcodec_send_packet(d->decoder, d->packet);
@@ -122,7 +126,8 @@ static bool decode(decoding *d, picture_kind kind, pipeline_error *error)
         code = avcodec_receive_frame(d->decoder, d->frame);
     if (code == AVERROR_EOF)
         code = AVERROR_INVALIDDATA;
-    return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be decoded", d->path);
+    return code >= 0 || (pixels_limit_kept(d->path, d->max_pixels, error) &&
+                         pipeline_fail_av(error, code, "%s: cannot be decoded", d->path));
 }
 
 static bool check(const decoding *d, pipeline_error *error)
@@ -256,10 +261,11 @@ bool still_of_frame(still *image, const AVFrame *picture, pipeline_error *error)
 }
 
 bool picture_decode(still *image, const char *path, const uint8_t *file, size_t size,
-                    picture_kind kind, unsigned channels, const pipeline_notes *notes,
-                    pipeline_error *error)
+                    picture_kind kind, const still_wish *wish, pipeline_error *error)
 {
-    decoding d = {.path = path, .fill = kind == PICTURE_PNG ? 0x5a : 128};
+    const pipeline_notes *notes = wish->notes;
+    decoding d = {
+        .path = path, .max_pixels = wish->max_pixels, .fill = kind == PICTURE_PNG ? 0x5a : 128};
     if (kind == PICTURE_TIFF && !tiff_check(&d.tiff, path, file, size, error))
         return false;
     if (notes && d.tiff.pages > 1)
@@ -268,7 +274,7 @@ bool picture_decode(still *image, const char *path, const uint8_t *file, size_t 
     const bool good =
         (fill_packet(&d, file, size, kind) || pipeline_fail(error, "out of memory")) &&
         decode(&d, kind, error) && check(&d, error) && tell_damage(&d, kind, notes, error) &&
-        convert(&d, channels, error) && still_of_frame(image, d.picture, error);
+        convert(&d, wish->channels, error) && still_of_frame(image, d.picture, error);
     decoding_close(&d);
     return good;
 }

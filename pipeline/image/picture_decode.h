@@ -15,12 +15,10 @@
 #include "pipeline/image/stills.h"
 
 /* Decodes a file in memory into the image's pixels, width, height and channels. Alpha that is
- * opaque everywhere is dropped. channels: 3, or 0 for as many as the file has. Rows that a damaged
- * file lacks are grey, or in a PNG transparent or black, and a note reports their number; without
- * notes, such a file is refused. */
+ * opaque everywhere is dropped. Rows that a damaged file lacks are grey, or in a PNG transparent or
+ * black, and a note reports their number; without notes, such a file is refused. */
 bool picture_decode(still *image, const char *path, const uint8_t *file, size_t size,
-                    picture_kind kind, unsigned channels, const pipeline_notes *notes,
-                    pipeline_error *error);
+                    picture_kind kind, const still_wish *wish, pipeline_error *error);
 
 /* Copies grey, RGB or either of them with alpha, of 8 bits or big-endian 16. still_free releases
  * it. */

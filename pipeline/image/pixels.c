@@ -3,6 +3,8 @@
 
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/base/av_library.h"
+
 enum AVPixelFormat pixels_plain(int format)
 {
     switch (format) {
@@ -66,6 +68,22 @@ bool pixels_check(const char *path, int format, pipeline_error *error)
                                                       "%s: expected YUV, grey or RGB with 8 to %d "
                                                       "bits a sample, found %s",
                                                       path, PIXELS_MAX_BITS, pixels_name(format));
+}
+
+bool pixels_limit(const char *path, double most, uint32_t width, uint32_t height,
+                  pipeline_error *error)
+{
+    return !(most > 0) || (double)width * height <= most ||
+           pipeline_fail(error,
+                         "%s: expected at most %.0f pixels (--limit pixels), found %ux%u, which "
+                         "are %.0f",
+                         path, most, width, height, (double)width * height);
+}
+
+bool pixels_limit_kept(const char *path, double most, pipeline_error *error)
+{
+    uint32_t width, height;
+    return !av_log_errors_size(&width, &height) || pixels_limit(path, most, width, height, error);
 }
 
 /* The format with planes like these, but so many and of so many bits. */

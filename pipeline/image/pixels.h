@@ -4,6 +4,7 @@
 #define MONA_PIXELS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <libavutil/frame.h>
 #include <libavutil/pixfmt.h>
@@ -20,6 +21,14 @@ bool pixels_check(const char *path, int format, pipeline_error *error);
 
 /* The same check without an error. */
 bool pixels_has_planes(int format);
+
+/* Whether a frame has at most so many pixels, as --limit says; 0: any number. */
+bool pixels_limit(const char *path, double most, uint32_t width, uint32_t height,
+                  pipeline_error *error);
+
+/* False with an error: since av_log_errors_listen, a decoder whose max_pixels is most, if that is
+ * not 0, refused a frame for it. */
+bool pixels_limit_kept(const char *path, double most, pipeline_error *error);
 
 /* For a format that pixels_check accepts. */
 frame_format pixels_frame_format(int format, int width, int height);

@@ -33,6 +33,7 @@
 #include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_kind.h"
+#include "pipeline/image/pixels.h"
 #include "pipeline/image/still_encode.h"
 #include "mona.h"
 #include "pipeline/base/outfile.h"
@@ -162,14 +163,17 @@ static bool is_whole_png(const uint8_t *file, size_t size)
 
 /* Decodes what libjpeg and stb_image read. False without an error: libav may be able to read it. */
 static bool load(still *image, const char *path, const uint8_t *file, size_t size,
-                 picture_kind kind, unsigned channels, pipeline_error *error)
+                 picture_kind kind, const still_wish *wish, pipeline_error *error)
 {
+    const unsigned channels = wish->channels;
     int width, height, found;
     if (!read_head(image, file, size, kind) || image->depth != 8)
         return false;
     if (image->width > MONA_MAX_SIDE || image->height > MONA_MAX_SIDE)
         return pipeline_fail(error, "%s: expected at most %d pixels a side, found %ux%u", path,
                              MONA_MAX_SIDE, image->width, image->height);
+    if (!pixels_limit(path, wish->max_pixels, image->width, image->height, error))
+        return false;
     if (kind == PICTURE_JPEG)
         return jpeg_decode(image, file, size, channels);
     if (!is_whole_png(file, size))
@@ -180,7 +184,7 @@ static bool load(still *image, const char *path, const uint8_t *file, size_t siz
 }
 
 static bool read_bytes(still *image, const char *path, const uint8_t *file, size_t size,
-                       unsigned channels, const pipeline_notes *notes, pipeline_error *error)
+                       const still_wish *wish, pipeline_error *error)
 {
     if (!metadata_read(&image->metadata, file, size))
         return pipeline_fail(error, "out of memory");
@@ -192,28 +196,27 @@ static bool read_bytes(still *image, const char *path, const uint8_t *file, size
                              unread ? unread : "none of them");
     if (!jpeg_check(path, file, size, error))
         return false;
-    if (load(image, path, file, size, kind, channels, error))
+    if (load(image, path, file, size, kind, wish, error))
         return true;
-    return !error->text[0] && picture_decode(image, path, file, size, kind, channels, notes, error);
+    return !error->text[0] && picture_decode(image, path, file, size, kind, wish, error);
 }
 
 bool still_read_bytes(still *image, const char *path, const uint8_t *file, size_t size,
-                      unsigned channels, const pipeline_notes *notes, pipeline_error *error)
+                      const still_wish *wish, pipeline_error *error)
 {
     *image = (still){0};
-    const bool good = read_bytes(image, path, file, size, channels, notes, error);
+    const bool good = read_bytes(image, path, file, size, wish, error);
     if (!good)
         still_free(image);
     return good;
 }
 
-bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
-                pipeline_error *error)
+bool still_read(still *image, const char *path, const still_wish *wish, pipeline_error *error)
 {
     size_t size = 0;
     *image = (still){0};
     uint8_t *file = read_file(path, &size, error);
-    const bool good = file && still_read_bytes(image, path, file, size, channels, notes, error);
+    const bool good = file && still_read_bytes(image, path, file, size, wish, error);
     free(file);
     return good;
 }

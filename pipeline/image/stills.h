@@ -36,15 +36,18 @@ const char *still_unread(const char *path);
 /* True for a PNG that has more pictures after the first. */
 bool still_is_animated(const char *path);
 
-/* Reads a picture (picture_kind.h). channels: 3 to convert to RGB of 8 bits, 0 for what the file
- * has. Files that are cut off or damaged are refused, unless there are notes to report it to
- * (picture_decode.h). */
-bool still_read(still *image, const char *path, unsigned channels, const pipeline_notes *notes,
-                pipeline_error *error);
+typedef struct still_wish {
+    unsigned channels;           /* 3 converts to RGB of 8 bits; 0: as many as the file has */
+    double max_pixels;           /* larger pictures are refused before they are decoded; 0: none */
+    const pipeline_notes *notes; /* of files that are cut off or damaged; NULL refuses these */
+} still_wish;
+
+/* Reads a picture (picture_kind.h). */
+bool still_read(still *image, const char *path, const still_wish *wish, pipeline_error *error);
 
 /* The same for a file in memory, which messages call path. */
 bool still_read_bytes(still *image, const char *path, const uint8_t *file, size_t size,
-                      unsigned channels, const pipeline_notes *notes, pipeline_error *error);
+                      const still_wish *wish, pipeline_error *error);
 
 /* Reads everything of a PNG or JPEG except the pixels, which stay NULL. False: the file cannot be
  * read, or is of another kind. */

@@ -220,6 +220,7 @@ static void read_live(job *j)
     if (!j->is_live)
         return;
     j->live.max_streams = j->limits.streams;
+    j->live.max_pixels = j->limits.pixels;
     j->live.ends = j->ends;
     j->input.live = &j->live;
     j->encoder.low_latency = true;

@@ -12,11 +12,12 @@ static mona_size turned(uint32_t width, uint32_t height, orientation turn)
     return orientation_swaps(turn) ? (mona_size){height, width} : (mona_size){width, height};
 }
 
-static bool size_of_picture(mona_size *size, const char *path, pipeline_error *error)
+static bool size_of_picture(mona_size *size, const input_settings *in, pipeline_error *error)
 {
     still image;
+    const still_wish wish = {.max_pixels = in->max_pixels, .notes = &(pipeline_notes){0}};
     const bool good =
-        still_read_head(&image, path) || still_read(&image, path, 0, &(pipeline_notes){0}, error);
+        still_read_head(&image, in->path) || still_read(&image, in->path, &wish, error);
     if (good)
         *size = turned(image.width, image.height,
                        orientation_of_exif(metadata_orientation(&image.metadata)));
@@ -27,10 +28,13 @@ static bool size_of_picture(mona_size *size, const char *path, pipeline_error *e
 static bool size_of_video(mona_size *size, const input_settings *in, pipeline_error *error)
 {
     input f;
-    const bool good = input_open(
-        &f,
-        &(input_settings){.path = in->path, .rate = in->rate, .list = in->list, .as_decoded = true},
-        error);
+    const bool good = input_open(&f,
+                                 &(input_settings){.path = in->path,
+                                                   .rate = in->rate,
+                                                   .list = in->list,
+                                                   .max_pixels = in->max_pixels,
+                                                   .as_decoded = true},
+                                 error);
     if (good)
         *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
                        orientation_wanted(in->rotate, f.video));
@@ -44,7 +48,7 @@ static bool input_size(mona_size *size, const input_settings *in, bool image, pi
     if (in->raw && sscanf(in->raw, "%5ux%5u", &size->width, &size->height) == 2 && size->width &&
         size->height)
         return true;
-    return image ? size_of_picture(size, in->path, error) : size_of_video(size, in, error);
+    return image ? size_of_picture(size, in, error) : size_of_video(size, in, error);
 }
 
 static bool is_given(const result_size *asked)

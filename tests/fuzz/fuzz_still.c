@@ -20,7 +20,7 @@ static bool read_once(still *image, const char *path, const pipeline_notes *note
     mallopt(M_PERTURB, fill);
 #endif
     (void)fill;
-    return still_read(image, path, 0, notes, &error);
+    return still_read(image, path, &(still_wish){.notes = notes}, &error);
 }
 
 static bool is_same(const still *a, const still *b)
@@ -40,7 +40,7 @@ static void write_all(still *image)
         const still_output to = {.path = path, .threads = 1};
         if (still_check(path, image, &error) && still_write(image, NULL, &to, &error)) {
             still again = {0};
-            if (!still_read(&again, path, 0, &quiet, &error))
+            if (!still_read(&again, path, &(still_wish){.notes = &quiet}, &error))
                 abort(); /* mona reads what it writes, if with a note of damaged EXIF in it */
             still_free(&again);
         }

@@ -111,9 +111,6 @@ typedef struct input {
     bool uneven;            /* there are other gaps, so the rate is not constant */
 } input;
 
-/* Whether a frame of this size may be decoded. */
-bool input_check_pixels(const input *in, uint32_t width, uint32_t height, pipeline_error *error);
-
 /* Opens a file and its decoder. Refuses pixel formats that pixels.h does not accept and that
  * picture_planes.h cannot convert. Whether it succeeds or not, input_close releases what there
  * is. */

@@ -102,17 +102,8 @@ bool input_check_video(const input *in, pipeline_error *error)
                              MONA_MAX_SIDE, video->width, video->height);
     return (av_image_check_size((unsigned)video->width, (unsigned)video->height, 0, NULL) >= 0 ||
             source_fail_large(in->path, error)) &&
-           input_check_pixels(in, (uint32_t)video->width, (uint32_t)video->height, error);
-}
-
-bool input_check_pixels(const input *in, uint32_t width, uint32_t height, pipeline_error *error)
-{
-    const double most = in->settings.max_pixels;
-    return !(most > 0) || (double)width * height <= most ||
-           pipeline_fail(error,
-                         "%s: expected at most %.0f pixels (--limit pixels), found %ux%u, which "
-                         "are %.0f",
-                         in->path, most, width, height, (double)width * height);
+           pixels_limit(in->path, in->settings.max_pixels, (uint32_t)video->width,
+                        (uint32_t)video->height, error);
 }
 
 /* libav's own decoders of VP8 and VP9 ignore the alpha that Matroska stores separately. */
@@ -327,6 +318,9 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
     if (s->no_audio)
         leave_out_sound(in);
     const int coded = in->video->codecpar->format;
+    if ((coded == AV_PIX_FMT_NONE || !in->video->codecpar->width) &&
+        !pixels_limit_kept(in->path, s->max_pixels, error))
+        return false;
     if ((!s->as_decoded &&
          (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
         !open_decoder(in, s, coded, error) || !open_chip(in, in->notes, error))

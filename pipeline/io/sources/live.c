@@ -67,7 +67,7 @@ static int connect_to(live *l, const AVInputFormat *format, AVDictionary **optio
     if (code >= 0 && l->settings.url)
         media_opened_remote(l->connection);
     if (code >= 0)
-        code = avformat_find_stream_info(l->connection, NULL);
+        code = source_describe(l->connection, l->settings.max_pixels);
     l->examined = clock_ns();
     return code == AVERROR_EXIT && !ended(l) ? AVERROR(ETIMEDOUT) : code;
 }

@@ -23,6 +23,7 @@ typedef struct live_settings {
     const char *path;        /* for messages */
     const char *address;     /* for libav; need not outlive live_open */
     double max_streams;      /* 0: as many as libav takes */
+    double max_pixels;       /* of a frame; likewise */
     const char *list;        /* of a file: what list of files it may be, as of media_guard */
     double stall;            /* seconds without data after which a connection counts as broken */
     double patience;         /* seconds in which it must come back; 0: it is not tried */

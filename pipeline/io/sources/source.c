@@ -29,7 +29,8 @@ bool source_open(source *s, const input_settings *settings, const pipeline_notes
                                                &source_raw, &source_container};
     *s = (source){.path = is_piped(settings) ? "standard input" : settings->path,
                   .notes = notes,
-                  .max_streams = settings->max_streams};
+                  .max_streams = settings->max_streams,
+                  .max_pixels = settings->max_pixels};
     for (size_t i = 0; !s->kind; i++)
         s->kind = kinds[i]->is(settings) ? kinds[i] : NULL;
     return s->kind->open(s, settings, error);
@@ -178,6 +179,21 @@ static bool is_animated_webp(AVFormatContext *format)
     return got > 0 && picture_kind_of(head, (size_t)got) == PICTURE_NONE;
 }
 
+int source_describe(AVFormatContext *format, double max_pixels)
+{
+    const unsigned count = max_pixels > 0 ? format->nb_streams : 0;
+    AVDictionary **options = count ? av_calloc(count, sizeof *options) : NULL;
+    int code = count && !options ? AVERROR(ENOMEM) : 0;
+    for (unsigned i = 0; i < count && code >= 0; i++)
+        code = av_dict_set_int(&options[i], "max_pixels", (int64_t)max_pixels, 0);
+    if (code >= 0)
+        code = avformat_find_stream_info(format, options);
+    for (unsigned i = 0; options && i < count; i++)
+        av_dict_free(&options[i]);
+    av_free(options);
+    return code;
+}
+
 bool source_open_media(source *s, const char *address, const AVInputFormat *format,
                        const char *list, AVDictionary **options, pipeline_error *error)
 {
@@ -200,7 +216,7 @@ bool source_open_media(source *s, const char *address, const AVInputFormat *form
                       "%s: the playlist has no end (#EXT-X-ENDLIST); what it names now is read, "
                       "and --live follows one that grows",
                       s->path);
-    code = avformat_find_stream_info(s->format, NULL);
+    code = source_describe(s->format, s->max_pixels);
     if (s->format->pb && s->format->pb->error < 0 && s->format->pb->error != AVERROR_EOF)
         code = s->format->pb->error;
     if (is_animated_webp(s->format))

@@ -25,7 +25,7 @@
 
 typedef struct still_input {
     const char *path, *result; /* the files; result NULL: there is no picture */
-    const pipeline_notes *notes;
+    still_wish wish;
     still image;
     bool given; /* as a frame */
 } still_input;
@@ -57,6 +57,7 @@ typedef struct source {
     const pipeline_notes *notes;
     AVFormatContext *format; /* describes the streams */
     double max_streams;      /* of it; 0: as many as libav takes, 1000 */
+    double max_pixels;       /* of a frame; 0: as many as libav can count */
     bool faulty;             /* libav found a fault in the description */
     /* What each kind remembers: */
     live live;
@@ -121,6 +122,9 @@ const AVInputFormat *source_reader(const char *address, const input_settings *se
  * some readers leave out those beyond without an error. */
 bool source_limit_streams(const char *path, const AVFormatContext *format, double most,
                           pipeline_error *error);
+
+/* What an open file holds: libav decodes frames where the file does not say. A libav code. */
+int source_describe(AVFormatContext *format, double max_pixels);
 
 /* Opens it. format NULL: libav finds out. list: as of media_guard. */
 bool source_open_media(source *s, const char *address, const AVInputFormat *format,

@@ -32,10 +32,13 @@ static void still_input_close(still_input *p)
 /* Reads the head of the picture, or all of it where the head does not say enough, and tells what
  * the result cannot hold of it. Whether it succeeds or not, still_input_close releases what there
  * is. */
-static bool still_input_open(still_input *p, const char *path, const char *result,
+static bool still_input_open(still_input *p, const char *path, const input_settings *settings,
                              const pipeline_notes *notes, pipeline_error *error)
 {
-    *p = (still_input){.path = path, .result = result, .notes = notes};
+    const char *result = settings->still_result;
+    *p = (still_input){.path = path,
+                       .result = result,
+                       .wish = {.max_pixels = settings->max_pixels, .notes = notes}};
     if (!still_can_write(result))
         return pipeline_fail(error, STILL_NAMES, result);
     if (still_is_animated(path))
@@ -43,7 +46,7 @@ static bool still_input_open(still_input *p, const char *path, const char *resul
             notes,
             "%s: animated; only its first picture is used, because the output is a single one",
             path);
-    return (still_read_head(&p->image, path) || still_read(&p->image, path, 0, notes, error)) &&
+    return (still_read_head(&p->image, path) || still_read(&p->image, path, &p->wish, error)) &&
            suit_result(p, notes, error);
 }
 
@@ -98,7 +101,7 @@ static bool still_input_read(still_input *p, AVFrame *f, pipeline_error *error)
     if (!image->pixels) {
         const pipeline_notes said = {0};
         still_free(image);
-        if (!still_read(image, p->path, 0, p->notes, error) || !suit_result(p, &said, error))
+        if (!still_read(image, p->path, &p->wish, error) || !suit_result(p, &said, error))
             return false;
     }
     const frame_format format = still_input_format(p);
@@ -249,7 +252,7 @@ static bool open_source(source *s, const input_settings *settings, pipeline_erro
                                             .nb_streams = 1,
                                             .streams = s->described.streams};
     s->format = &s->described.format;
-    return still_input_open(&s->still, s->path, settings->still_result, s->notes, error);
+    return still_input_open(&s->still, s->path, settings, s->notes, error);
 }
 
 static input_result read_frame(source *s, AVFrame *frame, pipeline_error *error)

@@ -21,12 +21,14 @@ typedef struct search {
     AVFrame *frame;
 } search;
 
-static bool open_decoder(search *s, const AVCodecParameters *video)
+static bool open_decoder(search *s, const AVCodecParameters *video, double max_pixels)
 {
     const AVCodec *codec = avcodec_find_decoder(video->codec_id);
     s->decoder = codec ? avcodec_alloc_context3(codec) : NULL;
     s->packet = av_packet_alloc();
     s->frame = av_frame_alloc();
+    if (s->decoder && max_pixels > 0)
+        s->decoder->max_pixels = (int64_t)max_pixels;
     return s->decoder && s->packet && s->frame &&
            avcodec_parameters_to_context(s->decoder, video) >= 0 &&
            avcodec_open2(s->decoder, codec, NULL) >= 0;
@@ -69,7 +71,8 @@ bool transparency_find(const source_kind *kind, const input_settings *settings,
     const bool again = kind->separate ||
                        (!kind->timed && !stat(settings->path, &status) && S_ISREG(status.st_mode));
     const bool found = again && source_open(&s.from, settings, &silent, &unused) &&
-                       open_decoder(&s, video->codecpar) && look(&s, video->index, kind->separate);
+                       open_decoder(&s, video->codecpar, settings->max_pixels) &&
+                       look(&s, video->index, kind->separate);
     av_frame_free(&s.frame);
     av_packet_free(&s.packet);
     avcodec_free_context(&s.decoder);

@@ -18,6 +18,34 @@ fails_clean "pixels of a film" "a.mkv: expected at most 14000 pixels (--limit pi
 for p in png tiff; do
     fails_clean "pixels of a $p" "p.$p: expected at most 14000 pixels (--limit pixels), found 160x90" enhance --limit pixels=14000 "$tmp/p.$p" -o "$tmp/x.png"
 done
+# Before anything is decoded: these say how large they are, and hold next to nothing.
+/usr/bin/python3 - "$tmp" << 'END'
+import struct
+import sys
+side, data = 16000, b'\x80\x01'
+tags = (256, side), (257, side), (258, 8), (259, 5), (262, 1), (273, 122), (277, 1), (278, side), (279, len(data))
+files = {
+    'tiff': b'II*\0\x08\0\0\0' + struct.pack('<H', len(tags)) + b''.join(struct.pack('<HHII', t, 4, 1, v) for t, v in tags) + bytes(4) + data,
+    'bmp': b'BM' + struct.pack('<IIIIiiHHIIiiII', 1080, 0, 1078, 40, side, side, 1, 8, 1, 2, 0, 0, 256, 0) + bytes(1024) + b'\0\1',
+    'webp': b'RIFF' + struct.pack('<I', 82) + b'WEBPVP8L' + struct.pack('<IBI', 70, 47, side - 1 | side - 1 << 14) + bytes(65),
+    'pgm': b'P5 16000 16000 255\n',
+    'ppm': b'P6 16000 16000 255\n',
+    'gif': b'GIF89a' + struct.pack('<HHBBB', side, side, 128, 0, 0) + bytes(6) + b',' + struct.pack('<HHHHBB', 0, 0, side, side, 0, 2) + b'\2\x44\1\0;',
+}
+for name, data in files.items():
+    for place in ('large.', 'many01.', 'many02.'):
+        open(sys.argv[1] + '/' + place + name, 'wb').write(data)
+END
+found="expected at most 1000000 pixels (--limit pixels), found 16000x16000, which are 256000000"
+for p in tiff bmp webp pgm ppm; do
+    fails_clean "pixels that a $p announces" "large.$p: $found" enhance --limit pixels=1M "$tmp/large.$p" -o "$tmp/x.png"
+    [ $p = webp ] || fails_clean "pixels that each $p announces" "many%02d.$p: $found" enhance --limit pixels=1M "$tmp/many%02d.$p" -o "$tmp/x.mkv"
+done
+fails_clean "pixels that a gif announces" "large.gif: $found" enhance --limit pixels=1M "$tmp/large.gif" -o "$tmp/x.mkv"
+for asked in "--dry-run --scale 2" "--width 200"; do
+    # shellcheck disable=SC2086
+    fails_clean "before its size is asked for $asked" "large.tiff: $found" enhance --limit pixels=1M $asked "$tmp/large.tiff" -o "$tmp/x.png"
+done
 fails_clean "streams" "four.mkv: found more streams than --limit streams allows, 4" enhance --limit streams=3 "$tmp/four.mkv" -o "$tmp/x.mkv"
 fails_clean "streams, live" "four.mkv: found more streams than --limit streams allows, 4" enhance --live --limit streams=3 "$tmp/four.mkv" -o "$tmp/x.mkv"
 # memory is that of data; sanitisers reserve more than any machine has

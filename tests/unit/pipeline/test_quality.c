@@ -32,7 +32,7 @@ static real_plane read_plane(const char *path, void (*convert)(real_plane *, con
     still image = {0};
     real_plane p;
     pipeline_error error = {0};
-    if (!still_read(&image, path, 0, NULL, &error))
+    if (!still_read(&image, path, &(still_wish){0}, &error))
         fail_msg("%s", error.text);
     assert_true(real_plane_open(&p, image.width, image.height));
     convert(&p, &image);
