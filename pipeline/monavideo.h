@@ -23,7 +23,8 @@
  * mona_video_close, which must be the last call for its handle. One thread may push while another
  * pulls; of two that push, or two that pull, one waits. The library never prints or exits.
  * mona_video_run takes over FFmpeg's log, which is global to the process, and prints none of it but
- * the line with which FFmpeg, where memory is short, may end the process.
+ * the line with which FFmpeg, where memory is short, may end the process. SVT-AV1 prints unless the
+ * environment has SVT_LOG=-1: the library puts it there when it is loaded, unless there is another.
  * Numbers in options and lines have points, whatever the program's locale.
  *
  * Compatibility: programs compiled with this header run with every library of the same soname. */

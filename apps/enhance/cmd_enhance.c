@@ -248,7 +248,6 @@ static int enhance_one(const arguments *a, job_run *run, progress *shown)
 
     progress_watch(shown, settings);
     av_log_set_level(a->verbose ? AV_LOG_WARNING : AV_LOG_QUIET);
-    setenv("SVT_LOG", "-1", 0); /* the AV1 encoder has its own switch for its messages */
 
     if (a->dry_run)
         return dry_run(settings, a->json) ? EXIT_SUCCESS : EXIT_FAILED;

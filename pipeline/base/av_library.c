@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/base/av_library.h"
 
+#include <stdlib.h>
+
 #include <libavcodec/avcodec.h>
 #include <libavfilter/avfilter.h>
 #include <libavformat/avformat.h>
@@ -29,6 +31,13 @@ const char *av_library_licence(void)
 const char *av_library_release(void)
 {
     return av_version_info();
+}
+
+/* SVT-AV1 has no other switch for the lines that it prints. This library is loaded before main() in
+ * most programs, when no thread reads the environment. */
+__attribute__((constructor)) static void quiet_av1(void)
+{
+    setenv("SVT_LOG", "-1", 0);
 }
 
 void av_library_quiet(void)

@@ -119,21 +119,25 @@ static bool write_jpeg(metadata_bytes *to, const picture_metadata *m)
 
 enum { CHUNK_COST = 12 };
 
-/* A profile follows its name and a byte for the method, deflated. Damaged ones are ignored. */
-static bool inflate_profile(metadata_bytes *to, const uint8_t *data, size_t size)
+/* A profile follows its name and a byte for the method, deflated. */
+static bool inflate_profile(picture_metadata *m, const uint8_t *data, size_t size)
 {
     enum { GROWTH = 1032 }; /* of deflated bytes, at most */
     const uint8_t *end = memchr(data, 0, size);
     const size_t head = end ? (size_t)(end - data) + 2 : size;
-    if (head >= size || to->data)
+    if (m->profile.data)
+        return true;
+    m->lost = true;
+    if (head >= size)
         return true;
     uLongf found = size - head < PROFILE_BYTES / GROWTH ? GROWTH * (size - head) : PROFILE_BYTES;
     uint8_t *profile = malloc(found);
     if (!profile)
         return false;
     const int code = uncompress(profile, &found, data + head, size - head);
+    m->lost = code != Z_OK;
     const bool good = code == Z_DATA_ERROR || code == Z_BUF_ERROR ||
-                      (code == Z_OK && metadata_append(to, profile, found));
+                      (code == Z_OK && metadata_append(&m->profile, profile, found));
     free(profile);
     return good;
 }
@@ -171,7 +175,7 @@ static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
     if (!memcmp(type, "eXIf", 4))
         return take(&m->exif, data, size);
     if (!memcmp(type, "iCCP", 4))
-        return inflate_profile(&m->profile, data, size);
+        return inflate_profile(m, data, size);
     if (!memcmp(type, "iTXt", 4) && is_xmp(data, size))
         return read_xmp(&m->xmp, data, size);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
@@ -397,21 +401,29 @@ void metadata_set_size(picture_metadata *m, mona_size size)
 
 /* ---- what fits ------------------------------------------------------------------------------ */
 
-/* The head of a profile names its colour space. */
-static bool is_for(const metadata_bytes *profile, const char *colours)
+/* What keeps the profile from the result. Its head has its size and names its colour space. */
+static const char *unfit(const picture_metadata *m, unsigned channels)
 {
     enum { COLOURS = 16 };
-    return profile->size >= COLOURS + 4 && !memcmp(profile->data + COLOURS, colours, 4);
+    const metadata_bytes *profile = &m->profile;
+    const bool grey = channels < 3;
+    if (!profile->data)
+        return m->lost ? "it is damaged, or larger than 16 MB" : NULL;
+    if (profile->size < COLOURS + 4 || profile->size < big32(profile->data))
+        return "it is damaged";
+    if (memcmp(profile->data + COLOURS, grey ? "GRAY" : "RGB ", 4) != 0)
+        return grey ? "it is not for grey" : "it is not for RGB";
+    return profile->size > PROFILE_BYTES ? "it is larger than 16 MB" : NULL;
 }
 
 void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, const char *path,
                   const pipeline_notes *notes)
 {
-    const char *colours = channels < 3 ? "GRAY" : "RGB ";
+    const char *reason = unfit(m, channels);
     const size_t max = kind == PICTURE_JPEG ? SEGMENT_BYTES : INT32_MAX / 2;
-    if (m->profile.data && (!is_for(&m->profile, colours) || m->profile.size > PROFILE_BYTES)) {
-        pipeline_note(notes, "%s: the input's colour profile is left out, because it is not for %s",
-                      path, channels < 3 ? "grey" : "RGB");
+    if (reason) {
+        pipeline_note(notes, "%s: the input's colour profile is left out, because %s", path,
+                      reason);
         metadata_drop(&m->profile);
     }
     if (m->exif.size > max - sizeof exif_head) {

@@ -28,6 +28,7 @@ typedef struct picture_metadata {
     picture_kind kind; /* of the file */
     metadata_bytes exif, xmp, profile;
     metadata_bytes rest; /* segments or chunks that only files of the same kind hold, unchanged */
+    bool lost;           /* there is a profile that cannot be read */
 } picture_metadata;
 
 /* Reads the metadata of a PNG, JPEG, WebP or TIFF in memory. False: out of memory. Call

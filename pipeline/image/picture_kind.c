@@ -63,7 +63,10 @@ const char *picture_kind_unread(const char *path, const uint8_t *file, size_t si
                  {"OpenEXR", 0, 4, "\x76\x2f\x31\x01"},
                  {"Radiance HDR", 0, 10, "#?RADIANCE"},
                  {"AVIF", 4, 8, "ftypavif"},
+                 {"an animated AVIF", 4, 8, "ftypavis"},
                  {"HEIC", 4, 8, "ftypheic"},
+                 {"HEIC", 4, 8, "ftypheix"},
+                 {"an animated HEIC", 4, 8, "ftyphevc"},
                  {"HEIC", 4, 8, "ftypmif1"},
                  {"an icon", 0, 4, "\0\0\1\0"},
                  {"a bitmap as text", 0, 2, "P1"},
@@ -72,6 +75,8 @@ const char *picture_kind_unread(const char *path, const uint8_t *file, size_t si
                  {"an animated WebP", 8, 4, "WEBP"},
                  {"a GIF", 0, 4, "GIF8"}};
     const char *dot = strrchr(path, '.');
+    if (!size)
+        return "an empty file";
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (size >= kinds[i].at + kinds[i].length &&
             !memcmp(file + kinds[i].at, kinds[i].bytes, kinds[i].length))

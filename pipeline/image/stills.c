@@ -60,9 +60,11 @@ static size_t read_begin(const char *path, uint8_t head[PICTURE_HEAD])
 
 const char *still_unread(const char *path)
 {
+    struct stat status;
     uint8_t head[PICTURE_HEAD];
     const size_t got = read_begin(path, head);
-    return picture_kind_unread(path, head, got);
+    const bool regular = !stat(path, &status) && S_ISREG(status.st_mode);
+    return got || regular ? picture_kind_unread(path, head, got) : NULL;
 }
 
 bool still_is_image(const char *path)

@@ -277,7 +277,7 @@ bool tiff_check(tiff_info *info, const char *path, const uint8_t *file, size_t s
     checking c = {.path = path, .error = error};
     uint32_t bits;
     *info = (tiff_info){0};
-    if (!tiff_open(&c.file, file, size) || !tiff_entries(&c.file, c.file.first))
+    if (!tiff_open(&c.file, file, size) || tiff_is_cut_off(&c.file, c.file.first))
         return pipeline_fail(error, "%s: cannot be decoded: the file is cut off", path);
     info->pages = count_pages(&c.file);
     info->premultiplied = value(&c, TIFF_EXTRA_SAMPLES, 0) == ASSOCIATED;

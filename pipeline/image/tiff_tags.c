@@ -55,6 +55,16 @@ bool tiff_entry_at(const tiff *t, uint32_t directory, uint32_t i, tiff_entry *e)
     return size && size <= t->size && e->at <= t->size - size;
 }
 
+bool tiff_is_cut_off(const tiff *t, uint32_t directory)
+{
+    const uint32_t count = tiff_entries(t, directory);
+    tiff_entry e;
+    bool cut = !count || get16(t, directory) > count;
+    for (uint32_t i = 0; i < count && !cut; i++)
+        cut = !tiff_entry_at(t, directory, i, &e) && e.size;
+    return cut;
+}
+
 bool tiff_find(const tiff *t, uint32_t directory, unsigned tag, tiff_entry *e)
 {
     const uint32_t count = tiff_entries(t, directory);

@@ -59,6 +59,9 @@ uint32_t tiff_entries(const tiff *t, uint32_t directory);
 /* False: of an unknown type, or its values are not in the file. */
 bool tiff_entry_at(const tiff *t, uint32_t directory, uint32_t i, tiff_entry *entry);
 
+/* Whether the file ends before the directory, or before values of it. */
+bool tiff_is_cut_off(const tiff *t, uint32_t directory);
+
 bool tiff_find(const tiff *t, uint32_t directory, unsigned tag, tiff_entry *entry);
 
 /* Value i of bytes, or of integers of 16 or 32 bits; 0: there is none. */

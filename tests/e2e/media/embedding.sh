@@ -48,6 +48,22 @@ same "frames through the library are those of the command" "$(frames_md5 "$tmp/m
 at_least "12 frames" "$(frames_md5 "$tmp/made.y4m" | wc -l)" 12
 fails "an odd size is refused" "even sides" "$tmp/frames" 95x54 12
 
+# ---- a program whose encoder would print -----------------------------------------------------------
+cat > "$tmp/av1.c" << 'END'
+#include <monavideo.h>
+int main(int argc, char **argv)
+{
+    mona_video *video = mona_video_open();
+    int bad = argc != 3 || mona_video_set(video, "codec", "av1") || mona_video_set(video, "preset", "12") ||
+              mona_video_run(video, argv[1], argv[2], NULL);
+    mona_video_close(video);
+    return bad;
+}
+END
+succeeds "a program that writes AV1 compiles" sh -c "$CC -o $tmp/av1 $tmp/av1.c \$(pkg-config --cflags --libs monavideo)"
+same "SVT-AV1 prints nothing in it" "$("$tmp/av1" "$tmp/source.y4m" "$tmp/av1.mkv" 2>&1; echo $?)" 0
+at_least "unless its environment asks for that" "$(SVT_LOG=3 "$tmp/av1" "$tmp/source.y4m" "$tmp/av1.mkv" 2>&1 | grep -c '^Svt')" 3
+
 # ---- a program of a country that writes 0,5 -----------------------------------------------------
 cat > "$tmp/comma.c" << 'END'
 #include <locale.h>

@@ -9,6 +9,7 @@
     primaries FILE.png srgb|p3          writes into it that its primaries are those
     retag IN.tiff OUT.tiff TAG AS VALUE  a TIFF in which an entry has another tag and, if not -, value
     without IN.jpg OUT.jpg dht|dqt      a JPEG without its tables
+    spoilt IN OUT WORD AT               the byte that lies AT behind WORD is another
     seen FILE LEVEL                     of raw RGBA, how far visible red is off that level
     head OUT.png WIDTH HEIGHT TYPE      a PNG whose pixels are missing
     rows FILE FILE WIDTH                rows that are alike at the beginning of two files of raw RGB
@@ -213,6 +214,12 @@ def without(path, out, table):
         kept += file[at:at + size] if file[at + 1] != {'dht': 0xc4, 'dqt': 0xdb}[table] else b''
         at += size
     open(out, 'wb').write(kept + file[at:])
+
+
+def spoilt(path, out, word, offset):
+    file = bytearray(open(path, 'rb').read())
+    file[file.index(word.encode()) + len(word) + int(offset)] ^= 0x55
+    open(out, 'wb').write(file)
 
 
 def seen(path, level):

@@ -267,6 +267,15 @@ for input in $(! full || echo wrong) cmyk; do
             "$? $(grep -c 'colour profile is left out, because it is not for RGB' "$tmp/log") $(stills marks "$tmp/$input.out.$to" | grep -c profile)" "0 1 0"
     done
 done
+# One that is damaged: deflated, or a piece of it.
+for damage in 'png iCCP 40' 'jpg ICC_PROFILE 3'; do
+    # shellcheck disable=SC2086
+    set -- $damage
+    stills spoilt "$tmp/marked.$1" "$tmp/spoilt.$1" "$2" "$3"
+    "$mona" enhance -y "$tmp/spoilt.$1" -o "$tmp/spoilt.out.png" > /dev/null 2> "$tmp/log"
+    same "a damaged profile of a $1 is left out, and that is said" \
+        "$? $(grep -c 'colour profile is left out, because it is damaged' "$tmp/log") $(stills marks "$tmp/spoilt.out.png" | grep -c profile)" "0 1 0"
+done
 raw "$tmp/cmyk.out.png"
 same "CMYK is shown in its colours" "$(od -An -tu1 -j 1584 -N 3 "$tmp/raw" | awk '
     function off(a, b) { return a > b ? a - b : b - a } { print (off($1, 200) + off($2, 100) + off($3, 50) < 7 ? "yes" : $0) }')" yes
@@ -318,6 +327,10 @@ CIELab 262 262 8
 signed 296 339 2
 floating 296 339 3
 TABLE
+stills retag "$tmp/plain.tiff" "$tmp/odd.tiff" 258 258 $(($(wc -c < "$tmp/plain.tiff") - 5))
+fails "a TIFF that ends in the bits of its samples" "odd.tiff: cannot be decoded: the file is cut off" "$mona" enhance -y "$tmp/odd.tiff" -o "$tmp/none.png"
+head -c -10 "$tmp/plain.tiff" > "$tmp/odd.tiff"
+fails "or among its entries" "odd.tiff: cannot be decoded: the file is cut off" "$mona" enhance -y "$tmp/odd.tiff" -o "$tmp/none.png"
 stills retag "$tmp/plain.tiff" "$tmp/odd_1.tiff" 296 322 16
 fails "among numbered pictures, too" "odd_1.tiff: expected a TIFF with its pixels in strips, found tiles" \
     "$mona" enhance -y "$tmp/odd_%d.tiff" -o "$tmp/none.mkv" --quiet
