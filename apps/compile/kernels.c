@@ -55,12 +55,14 @@ static bool parse_operand(described *d, const char *line)
     char side[8], type[4];
     unsigned planes, h, w, y, x, elements;
     int end = 0;
-    const uint32_t index = d->kernel.inputs + d->kernel.outputs;
-    mona_kernel_operand *o = &d->operands[index];
-    if (index == MOST_OPERANDS || sscanf(line, "%7s %*s %3s", side, type) != 2 ||
-        (o->type = type_named(type)) == MONA_TYPE_COUNT)
+    if (sscanf(line, "%7s %*s %3s", side, type) != 2)
         return false;
     const bool input = !strcmp(side, "input");
+    if ((input ? d->kernel.inputs : d->kernel.outputs) == MONA_KERNEL_OPERANDS)
+        return false;
+    mona_kernel_operand *o = &d->operands[d->kernel.inputs + d->kernel.outputs];
+    if ((o->type = type_named(type)) == MONA_TYPE_COUNT)
+        return false;
     if (sscanf(line, "%*s %*s %*s planes %9u cell %9u %9u around %9u %9u%n", &planes, &h, &w, &y,
                &x, &end) == 5 &&
         planes <= MONA_KERNEL_ROWS && h <= MONA_KERNEL_CELL && w <= MONA_KERNEL_CELL &&

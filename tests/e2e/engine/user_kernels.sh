@@ -59,6 +59,10 @@ helper onnx "$tmp/other.onnx" com.example::Thrice
 fails "and one that is not among them" "--kernels has none" "$mona" compile "$tmp/other.onnx" -o "$tmp/no.mona" --kernels "$tmp/kernels"
 fails "a folder that is missing" "expected a folder with kernels, found none" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/none"
 fails "one without kernels" "expected files *.kernel" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$BUILD/python"
+# Nine outputs, each with a program.
+many=$(echo 'kernel a::B'; echo 'input x u8 planes 1 cell 1 1 around 0 0'
+    for i in 1 2 3 4 5 6 7 8 9; do echo "output y$i u8 planes 1 cell 1 1 around 0 0"; done
+    for i in 0 1 2 3 4 5 6 7 8; do printf 'program %s 1 1\nsample 0 0 0 0\n' $i; done)
 for wrong in 'kernel a::B' 'input x u8 planes 1 cell 1 1 around 0 0' 'kernel a::B
 input x u8 planes 1 cell 0 0 around 0 0
 output y u8 planes 1 cell 1 1 around 0 0' 'kernel a::B
@@ -80,7 +84,7 @@ output y u8 planes 1 cell 1 1 around 0 0
 program 0 1 1
 add f0 x0 s0' 'kernel a::B
 input x u8 planes 1 cell 1 1 around 0 0 0
-output y u8 planes 1 cell 1 1 around 0 0'; do
+output y u8 planes 1 cell 1 1 around 0 0' "$many"; do
     mkdir -p "$tmp/wrong"
     printf '%s\n' "$wrong" > "$tmp/wrong/b.kernel"
     helper seal "$tmp/wrong/b.kernel"
