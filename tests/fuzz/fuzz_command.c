@@ -41,8 +41,10 @@ static void read_value(const char *text)
     mona_size size;
     double number;
     options_size(text, MONA_MAX_SIDE, &size);
-    options_config(&computing, &config);
-    options_device(text);
+    if (*text && strchr("ahm", *text)) { /* as devices begin: other names have them all searched */
+        options_config(&computing, &config);
+        options_device(text);
+    }
     limits_read(&most, "--limit", text, &error);
     stage_list_read(&stages, text, true, &error);
     option_cut_complete(1, -1, &(double){limits_count(text, 1000, &number) ? number : 0}, &error);

@@ -10,6 +10,8 @@
 set -eu
 to=$(mkdir -p "$1/source" "$1/lib" && cd "$1" && pwd)
 flags="-O2 -g1 -fno-omit-frame-pointer -fsanitize=memory,fuzzer-no-link"
+# What the system's libavfilter asks of libavcodec when it is loaded.
+transforms="--enable-dct --enable-fft --enable-rdft --enable-encoder=roq"
 decoders=png,apng,mjpeg,webp,vp8,bmp,pgm,ppm,tiff,gif
 cd "$to/source"
 set -- ffmpeg-*/ libjpeg-turbo-*/ zlib-*/
@@ -21,9 +23,10 @@ make -j2 LDSHARED="clang -shared -Wl,-soname,libz.so.1" "$(sed -n 's/^SHAREDLIBV
 cp -a libz.so* "$to/lib"
 
 cd "$to"/source/ffmpeg-*/
+# shellcheck disable=SC2086
 ./configure --prefix="$to" --cc=clang --disable-asm --disable-autodetect --enable-zlib --enable-shared --disable-static --disable-programs \
     --disable-doc --disable-network --disable-everything --disable-avdevice --disable-avfilter --disable-swresample --disable-stripping \
-    --enable-decoder=$decoders --enable-demuxer=gif --enable-protocol=file --extra-cflags="$flags" --extra-ldexeflags=-fsanitize=memory >> "$to/log"
+    --enable-decoder=$decoders --enable-demuxer=gif --enable-protocol=file $transforms --extra-cflags="$flags" --extra-ldexeflags=-fsanitize=memory >> "$to/log"
 make -j2 install >> "$to/log" 2>&1
 
 mkdir -p "$to/jpeg"

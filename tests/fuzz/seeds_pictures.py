@@ -141,3 +141,23 @@ saved("palette.bmp", "P", "BMP")
 seed("comment.pgm", b"P5\n# x\n5 3\n255\n" + bytes(range(15)))
 seed("text.ppm", b"P3\n2 1\n255\n1 2 3 4 5 6\n")
 seed("deep.pgm", b"P5 5 3 65535\n" + bytes(range(30)))
+
+
+def gif(name, *frames, size=(7, 5), interlaced=0):
+    """frames: (left, top, width, height, how it goes, index that is transparent). Two codes of 3 bits a byte, and a clear code
+    between them, so that none is wider."""
+    data = b"GIF89a" + struct.pack("<HHBBB", *size, 0x81, 0, 0) + bytes(range(0, 192, 16))
+    for at, (left, top, width, height, goes, clear) in enumerate(frames):
+        bits = "".join(f"{code:03b}"[::-1] for i in range(width * height) for code in (4, (i * (at + 1)) % 4)) + f"{5:03b}"[::-1]
+        bits += "0" * (-len(bits) % 8)
+        pixels = bytes(int(bits[i:i + 8][::-1], 2) for i in range(0, len(bits), 8))
+        data += b"!\xf9\4" + struct.pack("<BHBB", goes << 2 | (clear is not None), 4, clear or 0, 0)
+        data += b"," + struct.pack("<HHHHB", left, top, width, height, interlaced << 6) + b"\2"
+        data += b"".join(bytes([len(part)]) + part for part in (pixels[i:i + 255] for i in range(0, len(pixels), 255))) + b"\0"
+    seed(name + ".gif", data + b";")
+
+
+gif("small", (0, 0, 7, 5, 0, None), (1, 1, 3, 2, 0, None))
+gif("woven", (0, 0, 7, 5, 1, None), interlaced=1)
+gif("going", (0, 0, 7, 5, 1, None), (2, 1, 4, 3, 2, 1), (1, 0, 3, 3, 3, 0), (0, 2, 5, 2, 1, None))
+gif("partial", (2, 2, 3, 2, 0, 3), (0, 0, 2, 2, 2, None))
