@@ -78,11 +78,17 @@ static void put_again(maker *m, uint32_t turns, const phase_set *used, uint32_t 
     }
 }
 
+static void forget_registers(maker *m)
+{
+    m->lanes = m->scale = UNKNOWN;
+    m->load3d = NULL;
+}
+
 /* A loop in one chunk. */
 static void put_inside(maker *m, const ac_record *loop, const phase_set *used)
 {
     words_put(m, WORDS_LOOP | (uint64_t)(m->depth - 1) << 8 | (uint64_t)loop->at[0] << 16);
-    m->lanes = m->scale = UNKNOWN; /* as a turn before may leave them */
+    forget_registers(m); /* a turn before may leave others */
     const uint32_t first = m->words - m->chunk;
     put_records(m, loop + 1, loop->at[1]);
     words_write_flags(m);
@@ -93,7 +99,7 @@ static void put_across(maker *m, const ac_record *loop, const phase_set *used)
 {
     words_begin(m, 1);
     words_put(m, WORDS_LOOP | (uint64_t)(m->depth - 1) << 8 | (uint64_t)loop->at[0] << 16);
-    m->lanes = m->scale = UNKNOWN;
+    forget_registers(m);
     words_end_chunk(m);
     const uint64_t first = m->chunk / CHUNK_WORDS;
     put_records(m, loop + 1, loop->at[1]);
@@ -186,7 +192,7 @@ static void put_core(maker *m, uint32_t core)
     const ac_segment *s = m->segment;
     const ac_instruction barrier = {.opcode = AC_OP_BARRIER, .flag = {.src = AC_PIPE_ALL}};
     m->depth = m->phases = 0;
-    m->lanes = m->scale = UNKNOWN;
+    forget_registers(m);
     words_new_chunk(m);
     put_zeros(m, &m->program->header);
     words_add_flag(m, ac_flag_of(&barrier));

@@ -72,7 +72,9 @@ void words_begin(maker *m, uint32_t words)
 static bool is_there(const ac_flag *f)
 {
 #define PAIR(src, dst) | UINT64_C(1) << (AC_PIPE_##src | AC_PIPE_##dst << 3)
-    static const uint64_t pairs = 0 WORDS_PAIRS_FIRST(PAIR) WORDS_PAIRS_OTHER(PAIR);
+#define ROW(of, s, v, m, mte1, mte2, mte3) s v m mte1 mte2 mte3
+    static const uint64_t pairs = 0 WORDS_PAIRS(ROW, PAIR);
+#undef ROW
 #undef PAIR
     if (!(pairs >> (f->src | f->dst << 3) & 1))
         return false;

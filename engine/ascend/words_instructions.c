@@ -60,15 +60,24 @@ static uint64_t base_bytes(uint32_t base)
     return base ? 8 * (3 + (uint64_t)base) : 0;
 }
 
+/* How operands are written. */
+static uint32_t way_of(const place *at, uint32_t count)
+{
+    bool wide = false, moves = false;
+    for (uint32_t k = 0; k < count; k++) {
+        wide |= at[k].base || at[k].offset >> 20 || (k && at[k].phase);
+        moves |= at[k].phase != 0;
+    }
+    return wide || (moves && count > 2) ? WORDS_WIDE : moves ? WORDS_MOVING : WORDS_NARROW;
+}
+
 void words_put_operands(maker *m, uint32_t code, uint32_t type, const place *at, uint32_t count,
                         uint32_t more)
 {
-    bool wide = false;
-    for (uint32_t k = 0; k < count; k++)
-        wide |= at[k].base || at[k].phase || at[k].offset >> 20;
+    const uint32_t way = way_of(at, count), wide = way == WORDS_WIDE ? count : 0;
     const uint64_t flags = words_begin_flagged(m, 1 + (wide ? count : 1) + more);
-    words_put(m, code | (uint64_t)(wide ? count : 0) << 8 | (uint64_t)type << 16 | flags);
-    uint64_t narrow = 0;
+    words_put(m, code | (uint64_t)way << 8 | (uint64_t)wide << 10 | (uint64_t)type << 16 | flags);
+    uint64_t narrow = way == WORDS_MOVING ? (uint64_t)at[0].phase * 24 << 40 : 0;
     for (uint32_t k = 0; k < count; k++) {
         narrow |= (uint64_t)at[k].offset << 20 * k;
         if (wide)
@@ -103,12 +112,26 @@ static void set_lanes(maker *m, uint32_t lanes)
     words_put(m, lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1);
 }
 
+/* Whether the register of scales holds others. It holds these then. */
+static bool other_scale(maker *m, const place *b, bool relu)
+{
+    const uint32_t scale = b->offset | (uint32_t)relu, before = m->scale;
+    m->scale = b->phase ? UNKNOWN : scale;
+    return b->phase || scale != before;
+}
+
+uint64_t words_scale_of(maker *m, const place *b, bool relu)
+{
+    if (!other_scale(m, b, relu))
+        return 0;
+    return 1 << 18 | words_free_event(m) << 19 |
+           (uint64_t)(b->offset / AC_BLOCK | (uint32_t)relu << 15) << 24;
+}
+
 void words_set_scale(maker *m, const place *b, bool relu)
 {
-    const uint32_t scale = b->offset | (uint32_t)relu;
-    if (m->scale == scale && !b->phase)
+    if (!other_scale(m, b, relu))
         return;
-    m->scale = b->phase ? UNKNOWN : scale;
     words_begin_register(m, 2);
     words_put(m, WORDS_SCALE | words_free_event(m) << 8 | (uint64_t)relu << 10);
     words_put(m, b->offset | (uint64_t)b->phase * 24 << 40);
@@ -179,6 +202,7 @@ void words_put_instruction(maker *m, const ac_record *r)
         put_pattern(m, config[2] & UINT32_MAX);
         put_pattern(m, config[2] >> 32);
     } else if (op == AC_OP_LOAD3D) {
+        m->load3d = NULL;
         words_put_operands(m, op, words_load3d_type(f), at, 2, 3);
         words_put(m, words_fmatrix_of(f));
         words_put(m, config[0]);

@@ -33,6 +33,7 @@ typedef struct maker {
     const char *why;       /* the kernel cannot run it; NULL: it can */
     uint32_t depth;        /* of loops */
     uint32_t lanes, scale; /* in registers */
+    const ac_form *load3d; /* whose registers are set; NULL: unknown */
     uint32_t phases;
     phase phase[WORDS_PHASES + 1]; /* from 1 on */
     uint16_t flag[FLAGS_PENDING];  /* of 10 bits each, that are not written yet */
@@ -91,6 +92,8 @@ void words_put_operands(maker *m, uint32_t code, uint32_t type, const place *at,
 uint32_t words_load3d_type(const ac_form *f);
 uint64_t words_fmatrix_of(const ac_form *f);
 void words_set_scale(maker *m, const place *b, bool relu);
+/* The same for scales that do not move, as bits of WORDS_DRAINS. */
+uint64_t words_scale_of(maker *m, const place *b, bool relu);
 void words_put_instruction(maker *m, const ac_record *r);
 
 /* ---- several records in one entry ----------------------------------------------------------- */

@@ -54,7 +54,7 @@
     X(load3d_issue, 43, "cycles", true, "TIK: about 21 scalar instructions per load3d")            \
     X(operands, 14, "cycles", false,                                                               \
       "counted: 4.4 to 6.8 ARMv8 instructions in kernels written for one program, taken as 7")     \
-    X(replay, 80, "cycles", false, "counted: 40 to 55 ARMv8 instructions, taken as 40")            \
+    X(replay, 52, "cycles", false, "counted: 26 to 53 ARMv8 instructions, taken as 26")            \
     X(turn, 8, "cycles", false,                                                                    \
       "derived: count, compare, jump and one address; others are among operands")                  \
     X(task_launch, 1, "microseconds", false,                                                       \

@@ -18,20 +18,22 @@
  *   START      count 8, and two words for each: end, bytes of a ring. Phases 1, 2, ... are at 0
  *   FLAGS      5 times 10 bits from 8 on: source pipe 0, destination pipe 3, event 6, kind 8. A
  *              barrier has a source only
- *   TILE       load3ds 8, events 16, 18, 20, type of load3d 24, type of mad 28, flags 40; for each
- *              load3d L0A 0, L1 16 and phase 36, Xm, and Xt and FMATRIX if bit 48 of the first of
- *              these is set; operands of mad as below, and its config. It waits for M to MTE1
- *              before, orders MTE1 before M in between, and sets M to MTE1 after it if bit 22 is
- *              set
- *   DRAINS     drains whose operands do not move: count 8, type 16, flags 40; config; operands of
- *              each. Type 0: s32 with scales; 1: f32; 2: f32 and ReLU
+ *   TILE       events 16, 18, 20, type of load3d 24, type of mad 28, flags 40; for each load3d
+ *              L0A 0, L1 16 and phase 36, Xm, and Xt and FMATRIX if bit 48 of the first of these
+ *              is set, else they are those before; bit 49: it is the last one; operands of mad as
+ *              below, and its config. It waits for M to MTE1 before, orders MTE1 before M in
+ *              between, and sets M to MTE1 after it if bit 22 is set
+ *   DRAINS     drains whose operands do not move: type 16, flags 40; config; operands of each,
+ *              bit 40: it is the last one. Type 0: s32 with scales; 1: f32; 2: f32 and ReLU. If
+ *              bit 18 is set, the register of scales is set before: event 19, its bits 24
  *   SCALE      event 8, ReLU 10; where 16 scales lie in UB, a wide operand as below
  *   MASK       two words for set_vector_mask
- *   others     an instruction: wide 8, type 16, flags 40; operands; then what the instruction takes
+ *   others     an instruction: operands 8, their number 10 if wide, type 16, flags 40; operands;
+ *              then what the instruction takes
  * Flags in the first word of a tile or an instruction come before it: 3 bits for each of
  * WORDS_SLOTS, the lowest one if it is there, and its event.
- * The operands of an instruction are dst, a and b, 20 bits each in one word. If wide is not 0,
- * there are so many words instead, each of an offset 0, a base 32 and a phase 40: the operand lies
+ * The operands of an instruction are dst, a and b, 20 bits each in one word, or dst, a and dst's
+ * phase, or so many words, each of an offset 0, a base 32 and a phase 40: the operand lies
  * at the base's address + offset + the phase's bytes. If that reaches the end of the phase's ring,
  * it is the ring's bytes less. Bases and phases are given as bytes from the first one in UB, and 0
  * is none; base 32 is the first address that a launch is given.
@@ -69,21 +71,27 @@ enum {
     WORDS_UB_END = WORDS_UB_PHASES + 24 * (WORDS_PHASES + 1),
 };
 
-/* Codes of entries. Those of instructions are their ac_opcode. */
+/* Codes of entries. Those of instructions are their ac_opcode, below 64. Two bits tell them from
+ * the rest, which the kernel finds by one scalar instruction each. */
 enum {
-    WORDS_END = AC_OPCODES,
-    WORDS_STOP,
-    WORDS_LOOP,
-    WORDS_AGAIN,
-    WORDS_START,
-    WORDS_FLAGS,
-    WORDS_TILE,
-    WORDS_DRAINS,
-    WORDS_SCALE,
+    WORDS_DRAINS = 1 << 6,
+    WORDS_TILE = 1 << 7,
+    WORDS_FLAGS = WORDS_TILE | WORDS_DRAINS,
     WORDS_MASK,
+    WORDS_AGAIN,
+    WORDS_END,
+    WORDS_LOOP,
+    WORDS_START,
+    WORDS_SCALE,
+    WORDS_STOP,
 };
 
-/* Types of elements of LOAD3D and TILE: 8 bits or fp16; with small channels, 4 more. */
+/* How the operands of an instruction are written: 20 bits each in one word; the same of two, the
+ * first of which moves; one word each. */
+enum { WORDS_NARROW, WORDS_MOVING, WORDS_WIDE };
+
+/* Types of elements of LOAD3D and TILE: bit 0 is set for fp16, else they have 8 bits; bit 2 for
+ * small channels. */
 enum { WORDS_B8, WORDS_F16, WORDS_SMALL_B8 = 4, WORDS_SMALL_F16 };
 
 /* Kinds of flags: the first three as opcodes have them; SYNC sets a flag and waits for it. No flag
@@ -101,33 +109,14 @@ enum { WORDS_SET, WORDS_WAIT, WORDS_BARRIER, WORDS_SYNC };
     X(6, WAIT, MTE3, V)                                                                            \
     X(7, SYNC, V, MTE3)
 
-/* Pairs of pipes with flags between them, source first. Those that programs use most are found
- * first. */
-#define WORDS_PAIRS_FIRST(X)                                                                       \
-    X(V, M)                                                                                        \
-    X(MTE3, V)                                                                                     \
-    X(M, V)                                                                                        \
-    X(V, MTE3)
-#define WORDS_PAIRS_OTHER(X)                                                                       \
-    X(M, MTE1)                                                                                     \
-    X(MTE1, M)                                                                                     \
-    X(MTE1, V)                                                                                     \
-    X(V, MTE1)                                                                                     \
-    X(MTE2, MTE1)                                                                                  \
-    X(MTE1, MTE2)                                                                                  \
-    X(MTE2, V)                                                                                     \
-    X(V, MTE2)                                                                                     \
-    X(MTE3, MTE1)                                                                                  \
-    X(MTE1, MTE3)                                                                                  \
-    X(MTE2, M)                                                                                     \
-    X(M, MTE2)                                                                                     \
-    X(MTE3, MTE2)                                                                                  \
-    X(MTE2, MTE3)                                                                                  \
-    X(S, V)                                                                                        \
-    X(V, S)                                                                                        \
-    X(S, MTE2)                                                                                     \
-    X(MTE2, S)                                                                                     \
-    X(S, MTE3)                                                                                     \
-    X(MTE3, S)
+/* Pairs of pipes with flags between them: for each source, its destinations, both in the order of
+ * their numbers. */
+#define WORDS_PAIRS(ROW, X)                                                                        \
+    ROW(SOURCE, ROW(DESTINATION, , X(S, V), , , X(S, MTE2), X(S, MTE3)),                           \
+        ROW(DESTINATION, X(V, S), , X(V, M), X(V, MTE1), X(V, MTE2), X(V, MTE3)),                  \
+        ROW(DESTINATION, , X(M, V), , X(M, MTE1), X(M, MTE2), ),                                   \
+        ROW(DESTINATION, , X(MTE1, V), X(MTE1, M), , X(MTE1, MTE2), X(MTE1, MTE3)),                \
+        ROW(DESTINATION, X(MTE2, S), X(MTE2, V), X(MTE2, M), X(MTE2, MTE1), , X(MTE2, MTE3)),      \
+        ROW(DESTINATION, X(MTE3, S), X(MTE3, V), , X(MTE3, MTE1), X(MTE3, MTE2), ))
 
 #endif

@@ -16,6 +16,7 @@ typedef struct printer {
     const uint64_t *words; /* behind the header */
     size_t at, chunk;
     uint32_t depth, phases;
+    uint64_t xt;                                             /* of the last tile */
     uint64_t end[WORDS_PHASES + 1], bytes[WORDS_PHASES + 1]; /* of the rings of phases */
 } printer;
 
@@ -61,14 +62,14 @@ static void wide_operand(const printer *p, uint64_t word)
 /* The first operands of an instruction, as so many more arguments. */
 static void operands(printer *p, uint64_t word, uint32_t count)
 {
-    const uint32_t wide = (uint32_t)bits(word, 8, 8);
-    const uint64_t all = wide ? 0 : next(p);
+    const uint64_t way = bits(word, 8, 2), wide = bits(word, 10, 2);
+    const uint64_t all = wide ? 0 : next(p), phase = way == WORDS_MOVING ? all >> 40 : 0;
     for (uint32_t k = 0; k < count; k++) {
         fprintf(p->out, ", ");
         if (k < wide)
             wide_operand(p, next(p));
         else
-            constant(p, bits(all, 20 * k, 20));
+            operand(p, phase && k == 2 ? 0 : bits(all, 20 * k, 20), 0, k ? 0 : phase);
     }
 }
 
@@ -87,7 +88,7 @@ static void call(printer *p, const char *name, uint64_t word)
 
 static void print_instruction(printer *p, uint64_t word)
 {
-    const uint32_t code = (uint32_t)bits(word, 0, 8), wide = (uint32_t)bits(word, 8, 8);
+    const uint32_t code = (uint32_t)bits(word, 0, 8), wide = (uint32_t)bits(word, 10, 2);
     const uint64_t *behind = p->words + p->at + (wide ? wide : 1);
     const ac_opcode op = (ac_opcode)code;
     const uint32_t config = code < AC_OP_TRANSPOSE;
@@ -117,22 +118,23 @@ static void print_instruction(printer *p, uint64_t word)
 
 static void print_tile(printer *p, uint64_t word)
 {
-    uint64_t xt = 0;
+    uint64_t to;
     call(p, "flags_before", word);
     fprintf(p->out, ");\n    wait_flag(PIPE_M, PIPE_MTE1, (event_t)%" PRIu64 ");\n",
             bits(word, 16, 2));
-    for (uint64_t i = bits(word, 8, 8); i; i--) {
-        const uint64_t to = next(p), xm = next(p);
+    do {
+        to = next(p);
+        const uint64_t xm = next(p);
         if (bits(to, 48, 1)) {
-            xt = next(p);
+            p->xt = next(p);
             fprintf(p->out, "    set_fmatrix(UINT64_C(0x%" PRIx64 "));\n", next(p));
         }
         fprintf(p->out, "    load3d(%" PRIu64 " + 0, %" PRIu64 ", ", bits(word, 24, 4),
                 bits(to, 0, 16));
         operand(p, bits(to, 16, 20), 0, bits(to, 36, 12));
-        fprintf(p->out, ", UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n", xm, xt);
-    }
-    const uint64_t to = next(p);
+        fprintf(p->out, ", UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n", xm, p->xt);
+    } while (!bits(to, 49, 1));
+    to = next(p);
     fprintf(p->out,
             "    set_flag(PIPE_MTE1, PIPE_M, (event_t)%" PRIu64
             ");\n    wait_flag(PIPE_MTE1, PIPE_M, (event_t)%" PRIu64 ");\n    multiply(%" PRIu64
@@ -149,15 +151,19 @@ static void print_drains(printer *p, uint64_t word)
     static const char *const type[] = {"int32_t", "float", "float"};
     static const char *const mode[] = {"S32toF16_DEQSCALE_SPR", "F32toF16_NONE", "F32toF16_RELU"};
     const uint64_t config = next(p), kind = bits(word, 16, 2);
+    if (bits(word, 18, 1))
+        fprintf(p->out, "    set_scale(%" PRIu64 ", (event_t)%" PRIu64 ");\n", bits(word, 24, 16),
+                bits(word, 19, 2));
     call(p, "flags_before", word);
     fprintf(p->out, ");\n");
-    for (uint64_t i = bits(word, 8, 8); i; i--) {
-        const uint64_t to = next(p);
+    uint64_t to;
+    do {
+        to = next(p);
         fprintf(p->out,
                 "    copy_matrix_cc_to_ubuf((__ubuf__ half *)(uint64_t)%" PRIu64
                 ", (__cc__ %s *)(uint64_t)%" PRIu64 ", UINT64_C(0x%" PRIx64 "), CRMODE_%s);\n",
                 bits(to, 0, 20), type[kind], bits(to, 20, 20), config, mode[kind]);
-    }
+    } while (!bits(to, 40, 1));
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
@@ -200,7 +206,7 @@ static bool print_entry(printer *p)
 {
     const uint64_t word = next(p);
     const uint32_t code = (uint32_t)bits(word, 0, 8);
-    if (code < AC_OP_WORK)
+    if (code < AC_OPCODES)
         print_instruction(p, word);
     else if (code == WORDS_TILE)
         print_tile(p, word);
@@ -210,10 +216,10 @@ static bool print_entry(printer *p)
         for (uint64_t list = word >> 8; list; list >>= 10)
             fprintf(p->out, "    flag(%" PRIu64 ");\n", bits(list, 0, 10));
     else if (code == WORDS_SCALE) {
-        call(p, "scale", word);
-        fprintf(p->out, ", ");
+        fprintf(p->out, "    set_scale(");
         wide_operand(p, next(p));
-        fprintf(p->out, ");\n");
+        fprintf(p->out, " >> 5 | %" PRIu64 ", (event_t)%" PRIu64 ");\n", bits(word, 10, 1) << 15,
+                bits(word, 8, 2));
     } else if (code == WORDS_MASK) {
         const uint64_t high = next(p);
         fprintf(p->out, "    set_vector_mask(UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n",

@@ -9,7 +9,10 @@
  * The loop that saves the most records is found first; tokens before and after it are searched in
  * the same way, and so is its body, whose loops are a level deeper. Lengths worth trying are the
  * distances at which the same few forms recur. A run whose best loop is a small part of it is
- * searched in halves, as one of thousands of such loops would be searched thousands of times. */
+ * searched in halves, as one of thousands of such loops would be searched thousands of times.
+ *
+ * A run of T * L tokens and some more may begin at any of these. It begins between tiles, of which
+ * the replay kernel issues the load3ds and the mad at once (engine/ascend/words_tiles.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +21,7 @@
 enum { GRAM = 6, CANDIDATES = 64, SLOTS = 1 << 16, LEAST = 3, SMALL = 512 };
 
 typedef struct finder {
+    const ac_form *forms;
     const ac_ring *rings;
     token *tokens; /* with the steps found so far */
     record_list *records;
@@ -27,7 +31,7 @@ typedef struct finder {
 } finder;
 
 typedef struct loop {
-    size_t begin, length, turns;
+    size_t begin, length, turns, more; /* tokens of another turn behind the last one */
 } loop;
 
 static bool same_form(const token *a, const token *b)
@@ -135,11 +139,31 @@ static loop longest(const finder *f, size_t begin, size_t end, size_t length)
             continue;
         for (to = i + length; to + 2 * length < end && turns_at(f, to, length);)
             to++;
-        const loop l = {i, length, (to - i) / length + 2};
+        const loop l = {i, length, (to - i) / length + 2, (to - i) % length};
         if (saved_by(&l) > saved_by(&best))
             best = l;
     }
     return best;
+}
+
+/* Whether a body that begins with this token cuts a tile. */
+static bool cuts_tile(const finder *f, const token *t)
+{
+    const ac_form *form = t->form < AC_RECORD_OPERATOR ? &f->forms[t->form] : NULL;
+    return form && (ac_is_mmad((ac_opcode)form->opcode) ||
+                    (form->opcode == AC_OP_LOAD3D && !form->flag_count));
+}
+
+/* The same run with a begin that cuts no tile, for a turn less if it has many. */
+static loop between_tiles(const finder *f, loop l)
+{
+    enum { MANY = 4 };
+    const size_t last = l.begin + l.more, end = last + (l.turns >= MANY ? l.length : 0);
+    size_t begin = l.begin;
+    while (begin < end && cuts_tile(f, &f->tokens[begin]))
+        begin++;
+    return cuts_tile(f, &f->tokens[begin]) ? l
+                                           : (loop){begin, l.length, l.turns - (begin > last), 0};
 }
 
 static loop best_loop(finder *f, size_t begin, size_t end)
@@ -153,7 +177,7 @@ static loop best_loop(finder *f, size_t begin, size_t end)
             (saved_by(&l) == saved_by(&best) && l.length < best.length))
             best = l;
     }
-    return best;
+    return best.turns ? between_tiles(f, best) : best;
 }
 
 /* ---- records -------------------------------------------------------------------------------- */
@@ -229,10 +253,14 @@ static bool find(finder *f, size_t begin, size_t end, uint32_t level)
     return true;
 }
 
-bool loops_find(const token_list *tokens, const ac_ring *rings, record_list *records,
-                motion_list *motions)
+bool loops_find(const token_list *tokens, const ac_form *forms, const ac_ring *rings,
+                record_list *records, motion_list *motions)
 {
-    finder f = {.rings = rings, .tokens = tokens->items, .records = records, .motions = motions};
+    finder f = {.forms = forms,
+                .rings = rings,
+                .tokens = tokens->items,
+                .records = records,
+                .motions = motions};
     f.last = malloc(SLOTS * sizeof *f.last);
     f.repeats = malloc((tokens->count + 1) * sizeof *f.repeats);
     const bool found = f.last && f.repeats && find(&f, 0, tokens->count, 0);

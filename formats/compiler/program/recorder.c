@@ -222,7 +222,7 @@ static bool find_all(recorder *r, record_list *records, motion_list *motions)
         for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
             places->core[core].first = (uint32_t)records->count;
             const ac_ring *rings = r->rings ? r->rings + places->first_ring : NULL; /* none */
-            if (!loops_find(&r->segments[s].tokens[core], rings, records, motions))
+            if (!loops_find(&r->segments[s].tokens[core], r->forms, rings, records, motions))
                 return false;
             places->core[core].count = (uint32_t)records->count - places->core[core].first;
         }

@@ -47,7 +47,7 @@ typedef struct motion_list {
     ac_motion *items;
     size_t count, room;
 } motion_list;
-bool loops_find(const token_list *tokens, const ac_ring *rings, record_list *records,
-                motion_list *motions);
+bool loops_find(const token_list *tokens, const ac_form *forms, const ac_ring *rings,
+                record_list *records, motion_list *motions);
 
 #endif

@@ -16,6 +16,8 @@ takes() {
 }
 
 takes sr_x2_fast sr_x2_fast 1920x1080 5.3 6.9
+replay=$(sed -n 's/^  replay  *\([0-9.]*\) ms.*/\1/p' "$tmp/bench")
+same "by the replay kernel at most 7.0, found $replay" "$(echo "$replay" | awk '{ print NF, $1 <= 7.0 }')" "1 1"
 takes denoise_fast denoise_fast 1920x1080 2.4 3.1
 # Each of 4 times as many pixels has 4 times as many keys.
 "$BUILD/operators" "$tmp" > /dev/null
