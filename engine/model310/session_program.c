@@ -143,6 +143,15 @@ ac_program mona_session_places(const mona_session *s, ac_buffer buffers[AC_SPACE
     };
 }
 
+const char *mona_session_program_missing(const mona_session *s, uint32_t op)
+{
+    const mona_bound_op *b = &s->plan->ops[op].bound;
+    const mona_op_program *program = mona_plan_program_of(s->plan, b->op->kind);
+    if (!program || (!program->emit && !program->array))
+        return "operators of its kind have none";
+    return program->missing ? program->missing(b) : NULL;
+}
+
 void mona_session_forget_addresses(mona_session *s)
 {
     const mona_plan *plan = s->plan;

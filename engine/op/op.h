@@ -167,7 +167,9 @@ typedef struct mona_op_program {
      * which grows by one from call to call. NULL: there is no program, but for arrays. */
     void (*emit)(const mona_row_call *calls, uint32_t count);
     void (*array)(const mona_array_call *call, ac_core *core); /* in its place, for arrays */
-    bool (*possible)(const mona_bound_op *bound);              /* after bind(); NULL: always */
+    /* After bind(): why there is none for an operator, as the end of a message; NULL: there is one.
+     * NULL itself: there always is. */
+    const char *(*missing)(const mona_bound_op *bound);
     bool in_blocks; /* columns of its input and output are counted in blocks of 32 */
     /* It reads its first input for so many columns of results at a time, also where fewer are left
      * at the end of a row. NULL: 1. */

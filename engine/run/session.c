@@ -323,8 +323,7 @@ static void bind_op(const mona_plan *plan, mona_bound_op *b)
         program->bind(b);
     else if (class->bind)
         class->bind(b);
-    if (program && (program->emit || program->array) &&
-        (!program->possible || program->possible(b)))
+    if (program && (program->emit || program->array) && (!program->missing || !program->missing(b)))
         b->program = program;
 }
 

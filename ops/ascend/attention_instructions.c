@@ -94,16 +94,20 @@ static bool in_blocks(mona_type type, uint32_t c0)
     return c0 % SLICE == 0 && c0 * mona_type_size(type) == AC_BLOCK;
 }
 
-bool mona_attention_has_program(const mona_bound_op *b)
+const char *mona_attention_program_missing(const mona_bound_op *b)
 {
     const float by = b->op->attention.value_scale;
     bool blocks = in_blocks(b->output.type, b->output_c0);
     for (uint32_t i = 0; i < 3; i++)
         blocks = blocks && in_blocks(b->input[i].type, b->input_c0[i]);
     program p = program_of(b);
-    return blocks && in_slices(p.size) && in_slices(p.value_size) &&
-           p.value_size % b->output_c0 == 0 && by > 0x1p-40f && by < 0x1p40f &&
-           lay_out(&p) <= ub_room(b->target);
+    if (!blocks)
+        return "pixels have less than 32 bytes in a channel block";
+    if (!in_slices(p.size) || !in_slices(p.value_size) || p.value_size % b->output_c0)
+        return "its heads are not of whole channel blocks, in multiples of 16 channels";
+    if (!(by > 0x1p-40f && by < 0x1p40f))
+        return "the scale of its values is not between 2^-40 and 2^40";
+    return lay_out(&p) <= ub_room(b->target) ? NULL : "its keys do not fit the unified buffer";
 }
 
 size_t mona_attention_program_constants(const mona_bound_op *b)

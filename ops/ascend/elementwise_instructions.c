@@ -54,10 +54,13 @@ static bool agrees(const mona_bound_op *b)
            (whole || (b->output.type != MONA_F16 && keeps_zero(e) && !zeros));
 }
 
-bool mona_elementwise_has_program(const mona_bound_op *b)
+const char *mona_elementwise_program_missing(const mona_bound_op *b)
 {
-    return !mona_is_function(b->op->epilogue.activation_after_add) &&
-           (agrees(b) || mona_elementwise_mixed_has_program(b));
+    if (mona_is_function(b->op->epilogue.activation_after_add))
+        return "a function follows its sum";
+    return agrees(b) || mona_elementwise_mixed_has_program(b)
+               ? NULL
+               : "its channels do not fit the unified buffer";
 }
 
 /* Converts count elements of operand i to fp16 and scales them. */

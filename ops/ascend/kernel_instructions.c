@@ -558,18 +558,23 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
     }
 }
 
-bool mona_kernel_has_program(const mona_bound_op *b)
+const char *mona_kernel_program_missing(const mona_bound_op *b)
 {
     const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
     const mona_kernel_program *p =
         b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
     kernel_tiles t;
     uint32_t samples = 0, stores = 0;
-    if (!p || !p->count || p->uniform > MOST_VALUES || p->full > MOST_VALUES)
-        return false;
+    if (!p || !p->count)
+        return "its kernel came without steps of the vector unit";
+    if (p->uniform > MOST_VALUES || p->full > MOST_VALUES)
+        return "its kernel has too many values";
     for (uint32_t i = 0; i < p->count; i++)
         if (!step_ok(b, p, &p->steps[i], &samples, &stores))
-            return false;
+            return "a step of its kernel is none of the vector unit";
     const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
-    return stores == out->planes && mona_kernel_tiles(&t, b, 0, record->rows);
+    if (stores != out->planes)
+        return "its kernel does not store each plane once";
+    return mona_kernel_tiles(&t, b, 0, record->rows) ? NULL
+                                                     : "its tiles do not fit the unified buffer";
 }

@@ -121,26 +121,31 @@ static uint32_t find_pixels(program *p, uint32_t columns)
     return pixels >= SLICE ? pixels : 0;
 }
 
-bool mona_normalise_has_program(const mona_bound_op *b)
+static bool in_whole_blocks(const side *s)
+{
+    return s->c0 && s->c0 % SLICE == 0 && pixel_bytes(s) % AC_BLOCK == 0;
+}
+
+const char *mona_normalise_program_missing(const mona_bound_op *b)
 {
     program p = program_of(b);
-    const bool slices = p.in.c0 && p.out.c0 && p.in.c0 % SLICE == 0 && p.out.c0 % SLICE == 0;
-    return slices && pixel_bytes(&p.in) % AC_BLOCK == 0 && pixel_bytes(&p.out) % AC_BLOCK == 0 &&
-           find_pixels(&p, 1);
+    if (!in_whole_blocks(&p.in) || !in_whole_blocks(&p.out))
+        return "pixels have less than 32 bytes in a channel block";
+    return find_pixels(&p, 1) ? NULL : "its channels do not fit the unified buffer";
 }
 
 size_t mona_normalise_program_constants(const mona_bound_op *b)
 {
     const program p = program_of(b);
-    return mona_normalise_has_program(b) ? constants_of(b, &p.root)
-                                         : mona_op_normalise.constants_bytes(b);
+    return mona_normalise_program_missing(b) ? mona_op_normalise.constants_bytes(b)
+                                             : constants_of(b, &p.root);
 }
 
 void mona_normalise_program_bind(const mona_bound_op *b)
 {
     const mona_file_normalise *n = &b->op->normalise;
     const program p = program_of(b);
-    if (!mona_normalise_has_program(b)) {
+    if (mona_normalise_program_missing(b)) {
         mona_op_normalise.bind(b);
         return;
     }

@@ -28,7 +28,7 @@ void mona_conv_program_forget(const mona_bound_op *bound);
 
 /* ADD and MUL; `mixed` where elements of the rows do not agree in number and order. */
 void mona_elementwise_program(const mona_row_call *calls, uint32_t count);
-bool mona_elementwise_has_program(const mona_bound_op *bound);
+const char *mona_elementwise_program_missing(const mona_bound_op *bound);
 void mona_elementwise_program_forget(const mona_bound_op *bound);
 void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count);
 bool mona_elementwise_mixed_has_program(const mona_bound_op *bound);
@@ -48,13 +48,13 @@ void mona_resize_nearest_program(const mona_row_call *calls, uint32_t count);
 
 /* NORMALISE; others than those that have a program have the constants of row kernels. */
 void mona_normalise_program(const mona_row_call *calls, uint32_t count);
-bool mona_normalise_has_program(const mona_bound_op *bound);
+const char *mona_normalise_program_missing(const mona_bound_op *bound);
 size_t mona_normalise_program_constants(const mona_bound_op *bound);
 void mona_normalise_program_bind(const mona_bound_op *bound);
 
 /* ATTENTION; others than those that have a program have constants that they do not use. */
 void mona_attention_program(const mona_row_call *calls, uint32_t count);
-bool mona_attention_has_program(const mona_bound_op *bound);
+const char *mona_attention_program_missing(const mona_bound_op *bound);
 size_t mona_attention_program_constants(const mona_bound_op *bound);
 void mona_attention_program_bind(const mona_bound_op *bound);
 
@@ -72,7 +72,7 @@ void mona_channels_in_lanes(const mona_row_call *calls, uint32_t count, uint32_t
 void mona_pad_program(const mona_row_call *calls, uint32_t count);
 
 /* ARRAY_KERNEL: from the steps that came with the kernel (engine/op/kernel_program.h). */
-bool mona_kernel_has_program(const mona_bound_op *bound);
+const char *mona_kernel_program_missing(const mona_bound_op *bound);
 void mona_kernel_emit(const mona_array_call *call, ac_core *core);
 
 #endif

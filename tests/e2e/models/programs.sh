@@ -29,6 +29,14 @@ same "and prints their instructions" "$(grep -c '^program for' "$tmp/listing") $
 ffmpeg -v error -f lavfi -i testsrc2=size=32x32 -frames:v 1 "$tmp/picture.png"
 succeeds "auto makes results of functions INT8, which have programs" "$mona" compile tests/precision/zeros.onnx \
     -o "$tmp/auto.mona" --precision auto --max-drop 9dB --input-type u8 --calibrate "$tmp/picture.png" --target ascend310 --size 32x32
+"$BUILD/operators" "$tmp" > "$tmp/list"
+for net in attention_0_f16 attention_0_u8 normalise_0_u8; do
+    "$mona" compile "$tmp/$net.mona" -o "$tmp/none.mona" --target ascend310 --size 12x12 2>&1 | sed -n 's/.*(\([a-z]*\)) has no AI Core program yet/\1/p'
+done > "$tmp/missing"
+same "why an operator has no program is told" "$(cat "$tmp/missing")" \
+    "attention: its heads are not of whole channel blocks, in multiples of 16 channels
+attention: pixels have less than 32 bytes in a channel block
+normalise: pixels have less than 32 bytes in a channel block"
 succeeds "a program for one more size" "$mona" compile "$with" -o "$tmp/more.mona" --target ascend310 --size 64x48
 same "joins the others" "$("$mona" inspect "$tmp/more.mona" --program | grep -c '^program for')" 3
 
