@@ -6,12 +6,12 @@
 #include "formats/onnx/onnx_graph.h"
 #include "formats/compiler/graph/graph.h"
 
+/* Whether this input becomes a map: [1, channels, height, width] or fewer dimensions, of floats. */
+bool graph_input_is_map(const onnx_input *input);
 /* Fills *g, which must be zeroed except for the rules that are off, with everything in the model
  * that its outputs depend on. Constants are decoded; shapes of computed values are known as far as
  * the inputs determine them. What the engine can never run is refused here, with the node's name.
  * On failure *g is empty. */
-/* Whether this input becomes a map: [1, channels, height, width] or fewer dimensions, of floats. */
-bool graph_input_is_map(const onnx_input *input);
 bool graph_import(graph *g, const onnx_graph *model, format_error *error);
 
 #endif
