@@ -83,6 +83,7 @@ static bool parse_operand(described *d, const char *line)
 /* The words behind an operation's name. */
 typedef enum form {
     OF_TWO,   /* VALUE VALUE VALUE, and how many side by side unless 1 */
+    OF_ONE,   /* VALUE VALUE */
     A_NUMBER, /* VALUE NUMBER */
     AN_ENTRY, /* VALUE INPUT NUMBER */
     A_VALUE,  /* VALUE */
@@ -106,8 +107,14 @@ static const struct operation {
     {"imul", MONA_KERNEL_VECTOR + AC_VMUL_S32, OF_TWO},
     {"imax", MONA_KERNEL_VECTOR + AC_VMAX_S32, OF_TWO},
     {"imin", MONA_KERNEL_VECTOR + AC_VMIN_S32, OF_TWO},
+    {"hadd", MONA_KERNEL_VECTOR + AC_VADD, OF_TWO},
+    {"hsub", MONA_KERNEL_VECTOR + AC_VSUB, OF_TWO},
+    {"hmul", MONA_KERNEL_VECTOR + AC_VMUL, OF_TWO},
+    {"hmax", MONA_KERNEL_VECTOR + AC_VMAX, OF_TWO},
+    {"hmin", MONA_KERNEL_VECTOR + AC_VMIN, OF_TWO},
     {"and", MONA_KERNEL_VECTOR + AC_VAND, OF_TWO},
     {"or", MONA_KERNEL_VECTOR + AC_VOR, OF_TWO},
+    {"half", MONA_KERNEL_HALF, OF_ONE},
     {"const", MONA_KERNEL_CONST, A_NUMBER},
     {"entry", MONA_KERNEL_ENTRY, AN_ENTRY},
     {"width", MONA_KERNEL_WIDTH, A_VALUE},
@@ -150,6 +157,10 @@ static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
     case OF_TWO:
         ok = value_of(words[1], &s->to) && value_of(words[2], &s->a) && value_of(words[3], &s->b) &&
              (!words[4][0] || whole(words[4], 0, UINT32_MAX, &value));
+        break;
+    case OF_ONE:
+        ok = value_of(words[1], &s->to) && value_of(words[2], &s->a);
+        input = s->a.index;
         break;
     case A_GATHER:
         ok = value_of(words[1], &s->to) && value_of(words[2], &s->a) &&
@@ -199,8 +210,8 @@ static int split(const char *line, char words[MOST_WORDS][WORD])
 static bool parse_step(described *d, const char *line)
 {
     enum { OPERATIONS = sizeof operations / sizeof *operations };
-    static const int lengths[] = {[OF_TWO] = 4,   [A_NUMBER] = 3, [AN_ENTRY] = 4, [A_VALUE] = 2,
-                                  [A_SAMPLE] = 5, [A_GATHER] = 4, [A_STORE] = 4};
+    static const int lengths[] = {[OF_TWO] = 4,  [OF_ONE] = 3,   [A_NUMBER] = 3, [AN_ENTRY] = 4,
+                                  [A_VALUE] = 2, [A_SAMPLE] = 5, [A_GATHER] = 4, [A_STORE] = 4};
     char words[MOST_WORDS][WORD] = {{0}};
     const int found = split(line, words);
     size_t i = 0;
@@ -215,16 +226,19 @@ static bool parse_step(described *d, const char *line)
     return parse_words(&operations[i], words, &d->steps[d->count++]);
 }
 
-/* "program OUTPUT FULL UNIFORM" */
+/* "program OUTPUT FULL UNIFORM", then "halves" if it is of f16 numbers */
 static bool parse_program(described *d, const char *line)
 {
     unsigned output, full, uniform;
     int end = 0;
-    if (sscanf(line, "program %4u %5u %5u%n", &output, &full, &uniform, &end) != 3 || line[end] ||
+    if (sscanf(line, "program %4u %5u %5u%n", &output, &full, &uniform, &end) != 3 ||
         output >= d->kernel.outputs)
         return false;
+    const bool halves = !strcmp(line + end, " halves");
+    if (line[end] && !halves)
+        return false;
     d->now = &d->programs[output];
-    *d->now = (mona_kernel_program){.full = full, .uniform = uniform};
+    *d->now = (mona_kernel_program){.full = full, .uniform = uniform, .halves = halves};
     d->first[output] = d->count;
     return true;
 }

@@ -8,7 +8,7 @@
 #include "engine/mona_op.h"
 
 typedef enum mona_kernel_operation {
-    MONA_KERNEL_VECTOR, /* + ac_vec2: to = a op b, of 32 bits, for `value` ones side by side */
+    MONA_KERNEL_VECTOR, /* + ac_vec2: to = a op b for `value` ones side by side */
     MONA_KERNEL_CONST = MONA_KERNEL_VECTOR + AC_VEC2_COUNT, /* to = the bits `value` */
     MONA_KERNEL_ENTRY,  /* to = entry `value` of table a: bits, or those of an f32 number */
     MONA_KERNEL_WIDTH,  /* to = the grid's, as f32 */
@@ -16,6 +16,7 @@ typedef enum mona_kernel_operation {
     MONA_KERNEL_ROW,    /* to = the cell's, as f32 */
     MONA_KERNEL_COLUMN, /* the same */
     MONA_KERNEL_SAMPLE, /* the next sample is that of input a at plane, row and column */
+    MONA_KERNEL_HALF,   /* to = a, an f32 number, rounded to an f16 number; both are uniform */
     MONA_KERNEL_GATHER, /* to = entry a, an s32 number, of table `value` */
     MONA_KERNEL_STORE,  /* a plane of the output has the values side by side from a on: bits, or for
                            an 8-bit type f32 numbers, saturated; planes in order, each once */
@@ -43,10 +44,13 @@ typedef struct mona_kernel_step {
     uint32_t value;
 } mona_kernel_step;
 
-/* Of one output. full, uniform: how many values there are at a time. count 0: there is none. */
+/* Of one output. full, uniform: how many values there are at a time. count 0: there is none.
+ * halves: samples and other values of cells are f16 numbers, not of 32 bits, and the output is of
+ * bytes. Each uniform value is of either kind, all over its 32 bytes. */
 typedef struct mona_kernel_program {
     const mona_kernel_step *steps;
     uint32_t count, full, uniform, samples;
+    bool halves;
 } mona_kernel_program;
 
 #endif

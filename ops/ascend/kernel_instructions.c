@@ -23,7 +23,12 @@
 #include "ops/ascend/programs.h"
 #include "ops/ascend/vectors.h"
 
-enum { UNIFORM_LANES = AC_BLOCK / WIDE_BYTES, MOST_SAMPLES = 1024, MOST_VALUES = 1024 };
+enum {
+    UNIFORM_LANES = AC_BLOCK / WIDE_BYTES,
+    UNIFORM_HALVES = 2 * UNIFORM_LANES,
+    MOST_SAMPLES = 1024,
+    MOST_VALUES = 1024
+};
 
 typedef struct emitting {
     kernel_tiles t;
@@ -78,13 +83,13 @@ static ac_address value_at(const emitting *e, mona_kernel_value v)
     case MONA_KERNEL_UNIFORM:
         return t->uniform + (uint64_t)v.index * AC_BLOCK;
     case MONA_KERNEL_FULL:
-        return t->full + (uint64_t)v.index * t->count * WIDE_BYTES;
+        return t->full + (uint64_t)v.index * t->count * t->value_bytes;
     default:
         return mona_kernel_sample(t, &e->tile, e->samples[v.index]);
     }
 }
 
-/* to = a op b for `count` values of 32 bits. */
+/* to = a op b for `count` values of the operation's type; bits, of 32. */
 static void operate(const emitting *e, ac_vec2 op, ac_address to, ac_address a, bool a_uniform,
                     ac_address b, bool b_uniform, uint32_t count)
 {
@@ -115,22 +120,38 @@ static bool side_by_side_from(const emitting *e, mona_kernel_value v, uint32_t n
 {
     bool near = true;
     for (uint32_t i = 0; v.kind == MONA_KERNEL_SAMPLED && i < n; i++)
-        near &=
-            value_at(e, further(v, i)) == value_at(e, v) + (uint64_t)i * e->t.count * WIDE_BYTES;
+        near &= value_at(e, further(v, i)) ==
+                value_at(e, v) + (uint64_t)i * e->t.count * e->t.value_bytes;
     return near;
+}
+
+static bool is_half(ac_vec2 op)
+{
+    return op <= AC_VMIN;
+}
+
+/* The f16 numbers of a uniform value: its block is read twice. */
+static void half_step(const emitting *e, const mona_kernel_step *s)
+{
+    ac_emit_vconv(
+        e->t.core, AC_F32_F16, value_at(e, s->to), value_at(e, s->a),
+        (ac_vector){
+            .repeat = 1, .lanes = UNIFORM_HALVES, .dst_block = 1, .dst_repeat = 8, .a_repeat = 8});
+    barrier(e);
 }
 
 static void vector_step(const emitting *e, const mona_kernel_step *s)
 {
     const bool once = is_uniform(s->to);
+    const ac_vec2 op = (ac_vec2)(s->operation - MONA_KERNEL_VECTOR);
     const bool together = side_by_side_from(e, s->to, s->value) &&
                           side_by_side_from(e, s->a, s->value) &&
                           side_by_side_from(e, s->b, s->value);
     for (uint32_t i = 0; i < (together ? 1 : s->value); i++)
-        operate(e, (ac_vec2)(s->operation - MONA_KERNEL_VECTOR), value_at(e, further(s->to, i)),
-                value_at(e, further(s->a, i)), is_uniform(s->a) && !once,
-                value_at(e, further(s->b, i)), is_uniform(s->b) && !once,
-                once ? UNIFORM_LANES : (together ? s->value : 1) * e->t.count);
+        operate(e, op, value_at(e, further(s->to, i)), value_at(e, further(s->a, i)),
+                is_uniform(s->a) && !once, value_at(e, further(s->b, i)), is_uniform(s->b) && !once,
+                once ? (is_half(op) ? UNIFORM_HALVES : UNIFORM_LANES)
+                     : (together ? s->value : 1) * e->t.count);
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -294,15 +315,15 @@ static void count_elements(const emitting *e)
 static void fill_edges(const emitting *e)
 {
     const uint32_t lane = e->t.upright ? 0 : (e->t.width - 1) / e->t.columns;
-    const ac_fill all = {AC_FRACTAL, WIDE_BYTES, WIDE_BYTES, UINT32_MAX},
-                  none = {AC_FRACTAL, WIDE_BYTES, WIDE_BYTES, 0};
-    const ac_fill edge = {e->t.upright ? AC_FRACTAL : 1, WIDE_BYTES, WIDE_BYTES, UINT32_MAX},
-                  no_edge = {edge.count, WIDE_BYTES, WIDE_BYTES, 0};
+    const uint32_t bytes = e->t.value_bytes;
+    const ac_fill all = {AC_FRACTAL, bytes, bytes, UINT32_MAX},
+                  none = {AC_FRACTAL, bytes, bytes, 0};
+    const ac_fill edge = {e->t.upright ? AC_FRACTAL : 1, bytes, bytes, UINT32_MAX},
+                  no_edge = {edge.count, bytes, bytes, 0};
     ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_EDGE), none);
     ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_NO_EDGE), all);
-    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_EDGE) + (uint64_t)lane * WIDE_BYTES, edge);
-    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_NO_EDGE) + (uint64_t)lane * WIDE_BYTES,
-                 no_edge);
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_EDGE) + (uint64_t)lane * bytes, edge);
+    ac_emit_fill(e->t.core, kernel_own(&e->t, KERNEL_NO_EDGE) + (uint64_t)lane * bytes, no_edge);
 }
 
 /* All of UB is written once: copies and transposes of whole blocks bring some that nothing else
@@ -329,10 +350,13 @@ static void begin(emitting *e)
             e->samples[sample++] = s;
     }
     ac_emit_sync(t->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
-    for (uint32_t i = 0; i < t->program->count; i++)
-        if (t->program->steps[i].operation < MONA_KERNEL_CONST &&
-            is_uniform(t->program->steps[i].to))
-            vector_step(e, &t->program->steps[i]);
+    for (uint32_t i = 0; i < t->program->count; i++) {
+        const mona_kernel_step *s = &t->program->steps[i];
+        if (s->operation == MONA_KERNEL_HALF)
+            half_step(e, s);
+        else if (s->operation < MONA_KERNEL_CONST && is_uniform(s->to))
+            vector_step(e, s);
+    }
     if (t->places)
         count_elements(e);
     mona_kernel_begin(t);
@@ -343,7 +367,7 @@ static void begin(emitting *e)
 /* Planes of results leave one after the other, while the next one is computed. */
 static void store_step(emitting *e, const mona_kernel_step *s)
 {
-    const uint32_t event = e->stored++ % e->t.buffers;
+    const uint32_t event = e->stored++ % e->t.results;
     mona_kernel_put(&e->t, s, value_at(e, s->a), event);
     ac_emit_sync(e->t.core, AC_PIPE_V, AC_PIPE_MTE3, event);
     mona_kernel_take_away(&e->t, &e->tile, s->plane, event);
@@ -453,17 +477,17 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
             e.t.input[i].gm = ac_address_of(core, call->input[i], false);
     e.t.output.gm = ac_address_of(core, call->output, true);
     begin(&e);
-    for (uint32_t event = 0; event < e.t.buffers; event++) {
+    for (uint32_t event = 0; event < e.t.buffers; event++)
         ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+    for (uint32_t event = 0; event < e.t.results; event++)
         ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
-    }
     bring(&e, 0);
     for (uint32_t i = 0; i < tile_count(&e.t); i++)
         make_tile(&e, i);
-    for (uint32_t event = 0; event < e.t.buffers; event++) {
+    for (uint32_t event = 0; event < e.t.buffers; event++)
         ac_emit_wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+    for (uint32_t event = 0; event < e.t.results; event++)
         ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
-    }
 }
 
 /* ---- proof ---------------------------------------------------------------------------------- */
@@ -524,6 +548,13 @@ static bool far_apart(mona_kernel_value a, mona_kernel_value b, uint32_t n)
            b.index + n <= a.index;
 }
 
+/* Values of cells have the program's type. */
+static bool type_ok(const mona_kernel_program *p, const mona_kernel_step *s)
+{
+    const bool half = is_half((ac_vec2)(s->operation - MONA_KERNEL_VECTOR));
+    return p->halves ? half || is_uniform(s->to) : !half;
+}
+
 /* samples: SAMPLE steps so far. */
 static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const mona_kernel_step *s,
                     uint32_t *samples, uint32_t *stores)
@@ -546,12 +577,14 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
     case MONA_KERNEL_GATHER:
         return to_ok && a_ok && !is_uniform(s->to) && !is_uniform(s->a) && gather_ok(b, s->value) &&
                (s->to.kind != s->a.kind || s->to.index != s->a.index);
+    case MONA_KERNEL_HALF:
+        return to_ok && a_ok && p->halves && is_uniform(s->to) && is_uniform(s->a);
     case MONA_KERNEL_SAMPLE:
         return ++*samples <= MOST_SAMPLES && sample_ok(b->kernel, s);
     case MONA_KERNEL_STORE:
         return store_ok(out, p, s, *samples, stores);
     default:
-        return s->operation < MONA_KERNEL_CONST && n && to_ok && a_ok &&
+        return s->operation < MONA_KERNEL_CONST && n && to_ok && a_ok && type_ok(p, s) &&
                value_ok(p, s->b, n, *samples) && far_apart(s->to, s->a, n) &&
                far_apart(s->to, s->b, n) &&
                (!is_uniform(s->to) || (n == 1 && is_uniform(s->a) && is_uniform(s->b)));

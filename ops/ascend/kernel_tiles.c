@@ -42,6 +42,20 @@ static bool lanes_possible(const kernel_tiles *t, const kernel_plane *p, bool ou
                           (uint32_t)o->around_columns * o->cell_columns <= GROUP);
 }
 
+/* Samples become f16 numbers, and these bytes; nothing else does. */
+static bool halves_possible(const kernel_tiles *t)
+{
+    bool ok = is_byte(t->output.operand->type) && !t->places && !t->gathers && !t->held;
+    for (uint32_t i = 0; i < t->program->count; i++) {
+        const mona_kernel_step *s = &t->program->steps[i];
+        if (s->operation != MONA_KERNEL_SAMPLE)
+            continue;
+        const mona_type type = t->input[s->a.index].operand->type;
+        ok = ok && (is_byte(type) || type == MONA_U16);
+    }
+    return ok;
+}
+
 static void place(ac_address *at, kernel_plane *p, uint32_t buffers)
 {
     p->raw[0] = take(at, p->raw_bytes);
@@ -57,7 +71,7 @@ static ac_address later(ac_address a, ac_address b)
 static bool lay_out(kernel_tiles *t)
 {
     const mona_kernel_program *program = t->program;
-    const size_t value = (size_t)t->count * WIDE_BYTES;
+    const size_t value = (size_t)t->count * t->value_bytes;
     ac_address at = ac_at(AC_UB, 0), second;
     t->uniform = take(&at, (size_t)(program->uniform + KERNEL_OWN) * AC_BLOCK);
     t->index = take(&at, t->places ? value : 0);
@@ -67,7 +81,7 @@ static bool lay_out(kernel_tiles *t)
         p->wide = take(&at, (size_t)p->wide_plane * planes_of(p));
         p->entries = take(&at, p->gathered ? 2 * (size_t)p->operand->elements * AC_BLOCK : 0);
     }
-    place(&at, &t->output, t->buffers);
+    place(&at, &t->output, t->results);
     t->pad = take(&at, t->pad_bytes);
     second = at;
     t->bring.rows = take(&at, t->bring_bytes.rows);
@@ -90,7 +104,7 @@ static void size_side_by_side(kernel_tiles *t)
         p->raw_row = p->raw_plane = t->count * p->cell_bytes;
         p->raw_bytes = p->raw_plane * (i < t->kernel->inputs ? planes_of(p) : 1);
         p->wide_plane = i < t->kernel->inputs && is_byte(p->operand->type) && planes_of(p)
-                            ? t->count * WIDE_BYTES
+                            ? t->count * t->value_bytes
                             : 0;
     }
     t->bring_bytes.rows = t->put_rows_bytes = t->count * (uint32_t)sizeof(uint16_t);
@@ -145,7 +159,7 @@ static bool size_plane(const kernel_tiles *t, kernel_plane *p, bool output)
         (output && !t->upright ? GROUP * t->columns : t->width) * p->cell_bytes + halo + pad;
     p->raw_plane = raw_rows(t, p) * p->raw_row;
     p->raw_bytes = p->raw_plane * (output ? 1 : o->planes);
-    p->wide_plane = rows * t->pitch * WIDE_BLOCK;
+    p->wide_plane = rows * t->pitch * t->value_block;
     rows = t->rows + 2u * o->around_rows;
     return lane % p->group == 0 && lane / p->group <= MOST_STEP && rows <= MOST_STEP &&
            t->width * p->cell_bytes % AC_BLOCK == 0;
@@ -172,8 +186,11 @@ static bool size_lanes(kernel_tiles *t)
             continue;
         const mona_kernel_operand *o = p->operand;
         ok = ok && size_plane(t, p, false);
+        for (uint32_t y = 0; y < o->cell_rows && is_byte(o->type) != t->program->halves; y++)
+            t->bring_bytes.lanes = larger(t->bring_bytes.lanes,
+                                          o->cell_columns * p->used[y] * t->pitch * lane_block(p));
         t->bring_bytes.edges =
-            larger(t->bring_bytes.edges, (t->rows + 2u * o->around_rows) * WIDE_BLOCK);
+            larger(t->bring_bytes.edges, (t->rows + 2u * o->around_rows) * t->value_block);
         /* Lanes may reach beyond the last row. */
         const uint32_t beyond = all * p->cell_bytes + 2 * HALO_BYTES;
         if (!is_byte(o->type)) {
@@ -182,12 +199,13 @@ static bool size_lanes(kernel_tiles *t)
             continue;
         }
         t->bring_bytes.rows = larger(t->bring_bytes.rows, 2 * (p->raw_plane + beyond));
-        t->bring_bytes.lanes = larger(t->bring_bytes.lanes, p->wide_plane / 2);
     }
     ok = ok && size_plane(t, &t->output, true);
     t->put_rows_bytes = 2 * t->output.raw_plane;
-    t->put_lanes_bytes = larger(t->put_rows_bytes, t->count * 2u * t->output.operand->cell_rows *
-                                                       t->output.operand->cell_columns);
+    t->put_lanes_bytes = t->program->halves ? 0
+                                            : larger(t->put_rows_bytes,
+                                                     t->count * 2u * t->output.operand->cell_rows *
+                                                         t->output.operand->cell_columns);
     return ok && lay_out(t);
 }
 
@@ -200,12 +218,21 @@ static double turning(const kernel_plane *p, uint32_t rows, uint32_t lane, bool 
     return (double)LATENCY * (halves ? HALVES : 1) * (p->group / GROUP * turns + (beside ? 2 : 0));
 }
 
+/* The time of a sample in lanes: transposes, of halves of 32 bits twice as many, and what makes
+ * numbers of them, 64 at a time. */
+static double widening(const kernel_tiles *t, const kernel_plane *p)
+{
+    const bool byte = is_byte(p->operand->type), halves = t->program->halves;
+    const uint32_t passes = (byte ? 0 : 1) + (byte != halves);
+    return (byte ? 1.0 : HALVES) / HALF_LANES + (double)passes / FLOAT_LANES;
+}
+
 /* Of all tiles: of each instruction the time before it, and its repeats. */
 static double cost(const kernel_tiles *t)
 {
     const double tiles = (double)ceil_div_u32(t->end - t->begin, t->height) *
                          ceil_div_u32(t->grid_columns, t->width);
-    const double one = t->count / (double)FLOAT_LANES;
+    const double one = t->count * t->value_bytes / (double)AC_REPEAT;
     double all = 0;
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];
@@ -222,10 +249,10 @@ static double cost(const kernel_tiles *t)
         const kernel_plane *p = &t->input[i];
         const mona_kernel_operand *o = p->operand;
         for (uint32_t y = 0; planes_of(p) && y < o->cell_rows; y++)
-            all += planes_of(p) *
-                   (turning(p, p->used[y], t->columns * o->cell_columns, !is_byte(o->type),
-                            o->around_columns > 0) +
-                    2.0 * o->cell_columns * p->used[y] * t->pitch * GROUP / FLOAT_LANES);
+            all +=
+                planes_of(p) * (turning(p, p->used[y], t->columns * o->cell_columns,
+                                        !is_byte(o->type), o->around_columns > 0) +
+                                widening(t, p) * o->cell_columns * p->used[y] * t->pitch * GROUP);
     }
     return tiles * all;
 }
@@ -315,6 +342,8 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
         .begin = begin,
         .end = end,
     };
+    t->value_bytes = t->program->halves ? sizeof(uint16_t) : WIDE_BYTES;
+    t->value_block = AC_FRACTAL * t->value_bytes;
     bool ok = true;
     for (uint32_t i = 0; i <= t->kernel->inputs; i++) {
         kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
@@ -331,6 +360,9 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
     find_used(t);
     t->lanes = needs_lanes(t);
     t->buffers = t->lanes ? 1 : 2;
+    t->results = t->lanes && !t->program->halves ? 1 : 2;
+    if (t->program->halves && !halves_possible(t))
+        return false;
     if (!t->lanes)
         return (!t->places || places_exact(t)) && choose_side_by_side(t);
     for (uint32_t i = 0; i <= t->kernel->inputs; i++)
@@ -522,13 +554,13 @@ static void in_rows(const kernel_tiles *t, ac_vec2 op, mona_steps dst, mona_step
 {
     const bool far = dst.step > MOST_STEP || a.step > MOST_STEP;
     const ac_vector v = {.repeat = (uint8_t)(far ? 1 : rows),
-                         .lanes = (uint8_t)(HALVES * lanes),
+                         .lanes = (uint8_t)(t->value_bytes / sizeof(uint16_t) * lanes),
                          .dst_block = 1,
                          .a_block = 1,
                          .b_block = 1,
-                         .dst_repeat = (uint8_t)(far ? HALVES : dst.step),
-                         .a_repeat = (uint8_t)(far ? HALVES : a.step),
-                         .b_repeat = (uint8_t)(far ? HALVES : b.step)};
+                         .dst_repeat = (uint8_t)(far ? 1 : dst.step),
+                         .a_repeat = (uint8_t)(far ? 1 : a.step),
+                         .b_repeat = (uint8_t)(far ? 1 : b.step)};
     for (uint32_t i = 0; i < (far ? rows : 1); i++)
         ac_emit_vec2(t->core, op, dst.at + (uint64_t)(i * dst.step * AC_BLOCK),
                      a.at + (uint64_t)(i * a.step * AC_BLOCK),
@@ -542,14 +574,14 @@ static void repeat_edges(const kernel_tiles *t, const kernel_tile *tile, const k
 {
     const uint32_t last = t->upright ? 0 : (t->width - 1) / t->columns;
     const uint32_t end = t->around + t->width - last * t->columns; /* behind the last cell */
-    const ptrdiff_t step = (ptrdiff_t)t->pitch * HALVES;
-    const mona_steps spare = {t->bring.edges, HALVES}, edge = {kernel_own(t, KERNEL_EDGE), 0},
+    const ptrdiff_t one = t->value_block / AC_BLOCK, step = (ptrdiff_t)t->pitch * one;
+    const mona_steps spare = {t->bring.edges, one}, edge = {kernel_own(t, KERNEL_EDGE), 0},
                      others = {kernel_own(t, KERNEL_NO_EDGE), 0};
     for (uint32_t i = 1; i <= p->operand->around_columns; i++) {
-        const mona_steps first = {at + (uint64_t)t->around * WIDE_BLOCK, step};
-        const mona_steps final = {at + (uint64_t)(end - 1) * WIDE_BLOCK, step};
-        const mona_steps before = {first.at - (uint64_t)i * WIDE_BLOCK, step},
-                         behind = {final.at + (uint64_t)i * WIDE_BLOCK, step};
+        const mona_steps first = {at + (uint64_t)t->around * t->value_block, step};
+        const mona_steps final = {at + (uint64_t)(end - 1) * t->value_block, step};
+        const mona_steps before = {first.at - (uint64_t)i * t->value_block, step},
+                         behind = {final.at + (uint64_t)i * t->value_block, step};
         if (!tile->column)
             in_rows(t, AC_VOR, before, first, first, rows, t->upright ? GROUP : 1);
         if (tile->column + t->width < t->grid_columns)
@@ -560,12 +592,31 @@ static void repeat_edges(const kernel_tiles *t, const kernel_tile *tile, const k
     }
 }
 
+/* Rows `inside` of all cells of a plane become numbers. */
+static void widen_rows(const kernel_tiles *t, const kernel_plane *p, ac_address rows,
+                       uint32_t inside, ac_address wide)
+{
+    const bool byte = is_byte(p->operand->type);
+    const ac_address lanes = byte == t->program->halves ? wide : t->bring.lanes;
+    const uint32_t count = p->operand->cell_columns * p->used[inside] * t->pitch * GROUP;
+    turn_rows(t, p, rows, inside, lanes);
+    if (!byte) {
+        vec2_all(t->core, AC_VSUB_F32, lanes, lanes, kernel_own(t, KERNEL_LOW_BITS), count,
+                 b_again);
+        barrier(t);
+    }
+    if (lanes == wide)
+        return;
+    vconv_all(t->core, byte ? AC_F16_F32 : AC_F32_F16, wide, lanes, count);
+    barrier(t);
+}
+
 static void widen_plane(const kernel_tiles *t, const kernel_tile *tile, const kernel_plane *p,
                         uint32_t plane)
 {
     const mona_kernel_operand *o = p->operand;
     const bool byte = is_byte(o->type);
-    const uint32_t count = p->wide_plane / WIDE_BYTES, row = t->pitch * WIDE_BLOCK;
+    const uint32_t row = t->pitch * t->value_block;
     const ac_address raw = p->raw[0] + (uint64_t)plane * p->raw_plane;
     const ac_address wide = p->wide + (uint64_t)plane * p->wide_plane;
     if (byte) {
@@ -575,14 +626,7 @@ static void widen_plane(const kernel_tiles *t, const kernel_tile *tile, const ke
     }
     for (uint32_t y = 0; y < o->cell_rows; y++)
         if (p->used[y])
-            turn_rows(t, p, byte ? t->bring.rows : raw, y,
-                      byte ? t->bring.lanes + (uint64_t)p->before[y] * row / 2
-                           : wide + (uint64_t)p->before[y] * row);
-    if (byte)
-        vconv_all(t->core, AC_F16_F32, wide, t->bring.lanes, count);
-    else
-        vec2_all(t->core, AC_VSUB_F32, wide, wide, kernel_own(t, KERNEL_LOW_BITS), count, b_again);
-    barrier(t);
+            widen_rows(t, p, byte ? t->bring.rows : raw, y, wide + (uint64_t)p->before[y] * row);
     for (uint32_t y = 0; y < o->cell_rows; y++)
         for (uint32_t x = 0; x < o->cell_columns && p->used[y]; x++)
             repeat_edges(t, tile, p, wide + (uint64_t)(p->before[y] + x * p->used[y]) * row,
@@ -604,6 +648,18 @@ void mona_kernel_begin(const kernel_tiles *t)
     barrier(t);
 }
 
+static void widen_side_by_side(const kernel_tiles *t, const kernel_plane *p, ac_address raw,
+                               ac_address wide)
+{
+    const ac_address halves = t->program->halves ? wide : t->bring.rows;
+    vconv_all(t->core, p->operand->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, halves, raw, t->count);
+    barrier(t);
+    if (halves == wide)
+        return;
+    vconv_all(t->core, AC_F16_F32, wide, halves, t->count);
+    barrier(t);
+}
+
 void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
 {
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
@@ -611,15 +667,9 @@ void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
         for (uint32_t plane = 0; plane < planes_of(p); plane++)
             if (t->lanes)
                 widen_plane(t, tile, p, plane);
-            else if (p->wide_plane) {
-                vconv_all(t->core, p->operand->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16,
-                          t->bring.rows, p->raw[tile->parity] + (uint64_t)plane * p->raw_plane,
-                          t->count);
-                barrier(t);
-                vconv_all(t->core, AC_F16_F32, p->wide + (uint64_t)plane * p->wide_plane,
-                          t->bring.rows, t->count);
-                barrier(t);
-            }
+            else if (p->wide_plane)
+                widen_side_by_side(t, p, p->raw[tile->parity] + (uint64_t)plane * p->raw_plane,
+                                   p->wide + (uint64_t)plane * p->wide_plane);
     }
 }
 
@@ -637,7 +687,7 @@ ac_address mona_kernel_sample(const kernel_tiles *t, const kernel_tile *tile,
     const uint32_t from = p->before[row] + (uint32_t)column * p->used[row] - p->first[row];
     const int64_t cell =
         (int64_t)(from + (uint32_t)(y + o->around_rows)) * t->pitch + t->around + x;
-    return p->wide + (uint64_t)s->plane * p->wide_plane + (uint64_t)cell * WIDE_BLOCK;
+    return p->wide + (uint64_t)s->plane * p->wide_plane + (uint64_t)cell * t->value_block;
 }
 
 /* ---- results -------------------------------------------------------------------------------- */
@@ -653,7 +703,7 @@ static void put_row(const kernel_tiles *t, ac_address from, bool halves, uint32_
 {
     const kernel_plane *p = &t->output;
     const mona_kernel_operand *o = p->operand;
-    const uint32_t block = halves ? WIDE_BLOCK : AC_BLOCK, plane = t->count / GROUP * block;
+    const uint32_t block = halves ? HALVES * AC_BLOCK : AC_BLOCK, plane = t->count / GROUP * block;
     const ac_address at = from + (uint64_t)row * o->cell_columns * plane;
     for (uint32_t first = 0; first < p->group; first += GROUP)
         for (uint32_t h = 0; h < (halves ? HALVES : 1); h++) {
@@ -676,13 +726,14 @@ static void put_lanes(const kernel_tiles *t, uint32_t event, ac_address from, bo
 {
     const kernel_plane *p = &t->output;
     const mona_kernel_operand *o = p->operand;
-    if (!held) {
+    const bool stands = held || t->program->halves;
+    if (!stands) {
         vconv_all(t->core, AC_F32_F16, t->put_lanes, from,
                   t->count * o->cell_rows * o->cell_columns);
         barrier(t);
     }
     for (uint32_t row = 0; row < o->cell_rows; row++)
-        put_row(t, held ? from : t->put_lanes, held, row);
+        put_row(t, stands ? from : t->put_lanes, held, row);
     barrier(t);
     if (held)
         adds_all(t->core, t->put_rows, -HELD, p->raw_plane);
@@ -708,9 +759,12 @@ void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *s, ac_addres
                      t->count, b_again);
             barrier(t);
         }
-        vconv_all(t->core, AC_F32_F16, t->put_rows, held ? t->spare : from, t->count);
-        barrier(t);
-        vconv_all(t->core, narrowing(o->type), raw, t->put_rows, t->count);
+        const ac_address halves = t->program->halves ? from : t->put_rows;
+        if (halves != from) {
+            vconv_all(t->core, AC_F32_F16, halves, held ? t->spare : from, t->count);
+            barrier(t);
+        }
+        vconv_all(t->core, narrowing(o->type), raw, halves, t->count);
     } else
         vec2_all(t->core, AC_VMAX_S32, raw, from, from, t->count, side_by_side);
     barrier(t);

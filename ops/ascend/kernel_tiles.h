@@ -7,14 +7,16 @@
  * the grid, each of which is a lane, and so are the rows above and below each; else a lane is a
  * 16th of each row. Then neighbours, and the samples of a cell, are addresses. Rows follow each
  * other at `pitch` columns, among them `around` on both sides, so that all cells of a tile are one
- * run of elements. */
+ * run of elements.
+ *
+ * A program of halves has f16 numbers where others have those of 32 bits. */
 #ifndef MONA_OPS_KERNEL_TILES_H
 #define MONA_OPS_KERNEL_TILES_H
 
 #include "engine/op/kernel_program.h"
 #include "ops/helpers.h"
 
-enum { WIDE_BYTES = 4, WIDE_BLOCK = AC_FRACTAL * WIDE_BYTES };
+enum { WIDE_BYTES = 4 };
 
 /* Of an input or the output. */
 typedef struct kernel_plane {
@@ -28,7 +30,7 @@ typedef struct kernel_plane {
     uint32_t first[MONA_KERNEL_CELL], more[MONA_KERNEL_CELL];
     uint32_t used[MONA_KERNEL_CELL], before[MONA_KERNEL_CELL];
     uint32_t raw_row, raw_plane, raw_bytes; /* as in global memory: bytes; of one buffer */
-    uint32_t wide_plane;                    /* as f32 */
+    uint32_t wide_plane;                    /* as numbers */
     ac_address raw[2], wide, gm;            /* raw: of even tiles or planes, of odd ones */
     ac_address entries;                     /* of a table: two uniform values of each entry */
 } kernel_plane;
@@ -39,12 +41,13 @@ typedef struct kernel_tiles {
     const mona_kernel_program *program;
     ac_core *core;
     uint32_t grid_rows, grid_columns, begin, end; /* rows of the grid; those to make */
-    uint32_t buffers;                             /* of samples as stored */
+    uint32_t buffers, results;                    /* of samples as stored; of planes of results */
     bool lanes, upright, places, gathers, held;
     /* In lanes: rows and columns of a lane; rows of a tile in the grid, cells of one. Else rows is
      * 0, and `columns` the elements of a tile. */
     uint32_t rows, columns, height, width, around, pitch;
-    uint32_t count; /* elements of a value */
+    uint32_t count;                    /* elements of a value */
+    uint32_t value_bytes, value_block; /* of an element; of one column of all lanes */
     kernel_plane input[MONA_KERNEL_OPERANDS], output;
     uint32_t bytes; /* of UB */
     /* index: each element's in a tile. */

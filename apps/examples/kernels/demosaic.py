@@ -16,7 +16,7 @@ def demosaic(raw: rows(u16, cell=(2, 2)), gains: table(f32, 3), *, rgb: rows(u8,
             corners = raw[dy - 1, dx - 1] + raw[dy - 1, dx + 1] + raw[dy + 1, dx - 1] + raw[dy + 1, dx + 1]
             red = here if dy + dx == 0 else beside * 2 if dy == 0 else above * 2 if dx == 0 else corners
             green = here if dy != dx else beside + above
-            blue = here if dy + dx == 2 else above * 2 if dy == 0 else beside * 2 if dx == 0 else corners
+            blue = here if dy + dx == 2 else corners if dy == dx else above * 2 if dy == 0 else beside * 2
             rgb[0, dy, dx] = f32(red) * (gains[0] * QUARTER)
             rgb[1, dy, dx] = f32(green) * (gains[1] * QUARTER)
             rgb[2, dy, dx] = f32(blue) * (gains[2] * QUARTER)

@@ -4,7 +4,7 @@ import re
 
 import numpy as np
 
-from ._kernel_graph import FLOATS, exact, in_order
+from ._kernel_graph import FLOATS, exact, in_order, span
 
 C_TYPES = {'u8': 'uint8_t', 's8': 'int8_t', 'u16': 'uint16_t', 's16': 'int16_t', 's32': 'int32_t', 'f16': 'uint16_t', 'f32': 'float'}
 
@@ -138,6 +138,49 @@ static inline uint16_t to_f16(float x)
     return (uint16_t)(x == x ? sign | near : 0x7e00);
 }
 ''',
+    'near_f16': '''
+/* x rounded to what f16 has, half to even; |x| <= 65504. The last bit of 1.5 * 2^13 times the power of two in x, which is
+ * 2^-14 at the least, is worth that of the f16 number. The sum of -0 would lose its sign. */
+static inline float near_f16(float x)
+{
+    union {
+        float number;
+        uint32_t bits;
+    } a = {x}, far = {x}, sum;
+    far.bits &= 0x7f800000;
+    far.bits = (int32_t)far.bits > 0x38800000 ? far.bits : 0x38800000;
+    far.number *= 0x1.8p13f;
+    sum.number = x + far.number;
+    sum.number -= far.number;
+    sum.bits |= a.bits & 0x80000000;
+    return sum.number;
+}
+''',
+    'positive': '''
+/* The greater of x, no NaN, and 0, without the comparison of floats that compilers make branches of. */
+static inline float positive(float x)
+{
+    union {
+        float number;
+        uint32_t bits;
+    } a = {x};
+    a.bits &= (a.bits >> 31) - 1;
+    return a.number;
+}
+''',
+    'bounded': '''
+/* x, no NaN, or the nearest number that f16 has. */
+static inline float bounded(float x)
+{
+    union {
+        float number;
+        uint32_t bits;
+    } a = {x};
+    const int32_t size = (int32_t)(a.bits & 0x7fffffff);
+    a.bits = (a.bits & 0x80000000) | (uint32_t)(size < 0x477fe000 ? size : 0x477fe000);
+    return a.number;
+}
+''',
     'wrap': '''
 static inline int32_t wrap(uint32_t x)
 {
@@ -200,7 +243,7 @@ class _Body:
         self.kernel, self.output = kernel, output
         self.pointers, self.lines, self.helpers = {}, [], set()
         self.before, self._alike = [], set() # what is the same in all cells
-        self._names, self._places = {}, set()
+        self._names, self._places, self._spans = {}, set(), {}
         o = kernel.outputs[output]
         # Numbers that are f16 already are stored as they are computed.
         stored = [(at, n.args[0] if o.type == 'f16' else n) for at, n in sorted(kernel.stored[output].items())]
@@ -286,6 +329,13 @@ class _Body:
         if n.op == 'to_f32':
             return f'(float){args[0]}'
         if n.op == 'to_f16':
+            known = self._span(n.args[0])
+            if known:
+                self.helpers.add('near_f16')
+                if max(map(abs, known)) <= 65504:
+                    return f'near_f16({args[0]})'
+                self.helpers.add('bounded')
+                return f'near_f16(bounded({args[0]}))'
             self.helpers |= {'to_f16', 'from_f16'}
             return f'from_f16(to_f16({args[0]}))'
         if n.op == 'select':
@@ -293,11 +343,19 @@ class _Body:
         if n.op == 'min' and n.type == 'f32' and all(a.range and a.range[0] >= 0 and a.range[1] > 0 for a in n.args):
             self.helpers.add('least')
             return f'least({args[0]}, {args[1]})'
+        if n.op == 'max' and n.args[0].op == 'to_f16' and n.args[1].op == 'const' and not n.args[1].value and self._span(n.args[0]):
+            self.helpers.add('positive')
+            return f'positive({args[0]})'
         if n.op in ('min', 'max'):
             return f'{args[0]} {"<" if n.op == "min" else ">"} {args[1]} ? {args[0]} : {args[1]}'
         if n.op == 'not':
             return f'!{args[0]}'
         return self._arithmetic(n, args)
+
+    def _span(self, n):
+        for top in in_order(n, self._spans):
+            self._spans[top] = span(top, self._spans)
+        return self._spans[n]
 
     def _read(self, o, place):
         if o.type != 'f16':

@@ -83,6 +83,36 @@ def exact(node):
     return low <= found[0] and found[1] <= high
 
 
+def _rounded(low, high):
+    """A range of exact results as one of f32 numbers; None: it is not finite."""
+    return (float(np.float32(low)), float(np.float32(high))) if max(abs(low), abs(high)) < 2.0 ** 127 else None
+
+
+def span(n, spans):
+    """The range of a value, from those of its arguments: as Node.range, but also of sums and products of floats, of which
+    C's minimum must not know, as they may be -0."""
+    args = [spans[a] for a in n.args]
+    if n.op == 'place' and n.value in ('width', 'height'):
+        return 1, n.range[1]
+    if n.type == 'bool' or n.op in ('const', 'sample', 'entry', 'place', 'div') or not args or None in args[-2:]:
+        return n.range
+    if n.op in ('add', 'sub', 'mul') and any(abs(x) == float('inf') for a in args for x in a):
+        return n.range
+    if n.op == 'mul' and n.args[0] is n.args[1]: # a square
+        low, high = sorted(abs(x) for x in args[0])
+        args = [(0 if args[0][0] <= 0 <= args[0][1] else low, high), (1, high)]
+        found = (args[0][0] * args[0][0], high * high)
+        return _rounded(*found) if n.type == 'f32' else found if found[1] <= RANGES['s32'][1] else n.range
+    if n.op == 'to_f16':
+        return tuple(float(np.float16(min(max(x, -65504), 65504))) for x in args[0])
+    if n.op == 'to_s32':
+        return (round(args[0][0]), round(args[0][1])) if max(map(abs, args[0])) < 2 ** 31 else n.range
+    found = range_of(n, args)
+    if found is None:
+        return n.range
+    return _rounded(*found) if n.type == 'f32' else found
+
+
 class Graph:
     """The operations of a kernel. Equal ones are one node."""
 

@@ -2,16 +2,17 @@
 """A kernel's graph as instructions of an AI Core's vector unit, which engine/op/kernel_program.h describes.
 
 A value is 32 bits a cell: an f32 number, an integer that an f32 number holds ('f', where its range allows that), or an
-s32 number ('i'). What is the same in all cells is computed once. The unit has no shifts, comparisons or divisions:
+s32 number ('i'). Where f16 numbers do it is one of these, of which an instruction computes twice as many. What is the same in all cells is computed once. The unit has no shifts, comparisons or divisions:
 what is composed here has the same bits, and what cannot be is refused."""
 import struct
 from collections import Counter
 
 import numpy as np
 
-from ._kernel_graph import RANGES, exact, in_order, range_of
+from ._kernel_graph import Node, RANGES, exact, in_order, span
 
 _EXACT = 2 ** 24  # up to here an f32 number holds every integer
+_EXACT_HALF = 2 ** 11  # an f16 number
 _NEAR = 2 ** 22   # and up to here one plus MAGIC, in its lowest bits
 _MAGIC, _MAGIC_BITS = 1.5 * 2 ** 23, 0x4b400000
 _SIGN, _QUIET_NAN = -2 ** 31, 0x7fc00000
@@ -35,32 +36,9 @@ def _next(word, by):
     return f'{word[0]}{int(word[1:]) + by}' if word and word[0] != 'u' else None
 
 
-def _rounded(low, high):
-    """A range of exact results as one of f32 numbers; None: it is not finite."""
-    return (float(np.float32(low)), float(np.float32(high))) if max(abs(low), abs(high)) < 2.0 ** 127 else None
-
-
-def _span(n, spans):
-    """The range of a value, from those of its arguments: as Node.range, but also of sums and products of floats, of which
-    C's minimum must not know, as they may be -0."""
-    args = [spans[a] for a in n.args]
-    if n.op == 'place' and n.value in ('width', 'height'):
-        return 1, n.range[1]
-    if n.type == 'bool' or n.op in ('const', 'sample', 'entry', 'place', 'div') or not args or None in args[-2:]:
-        return n.range
-    if n.op in ('add', 'sub', 'mul') and any(abs(x) == float('inf') for a in args for x in a):
-        return n.range
-    if n.op == 'mul' and n.args[0] is n.args[1]: # a square
-        low, high = sorted(abs(x) for x in args[0])
-        args = [(0 if args[0][0] <= 0 <= args[0][1] else low, high), (1, high)]
-        found = (args[0][0] * args[0][0], high * high)
-        return _rounded(*found) if n.type == 'f32' else found if found[1] <= RANGES['s32'][1] else n.range
-    if n.op == 'to_s32':
-        return (round(args[0][0]), round(args[0][1])) if max(map(abs, args[0])) < 2 ** 31 else n.range
-    found = range_of(n, args)
-    if found is None:
-        return n.range
-    return _rounded(*found) if n.type == 'f32' else found
+def _is_zero_of_nan(n):
+    """x == x ? x : 0."""
+    return n.op == 'select' and n.args[0].op == 'eq' and n.args[0].args == (n.args[1], n.args[1])
 
 
 class Vectors:
@@ -77,6 +55,7 @@ class Vectors:
             raise NoProgram(f'{name}: rows of {o.type} as results')
         stored = kernel.stored[name]
         self._spans, self._used, self._stored = {}, Counter(), set()
+        self._same, self._halves = {}, {}
         for n in stored.values():
             self._find_spans(n)
             self._used.update(self._whole_sum(o, n)[1])
@@ -119,7 +98,7 @@ class Vectors:
 
     def _find_spans(self, n):
         for top in in_order(n, self._spans):
-            self._spans[top] = _span(top, self._spans)
+            self._spans[top] = span(top, self._spans)
 
     def _within(self, n, bound):
         span = self._spans[n]
@@ -451,12 +430,16 @@ class Vectors:
                       for rounds, x, _ in found]
         else:
             held, values = False, [self._result(o, n) for n in nodes]
-        for i, x in enumerate(values): # each has a place of its own
+        return held, self._apart(values, 'or')
+
+    def _apart(self, values, same):
+        """Results, each with a place of its own. same: the instruction that makes x of x and x."""
+        for i, x in enumerate(values):
             if x[0] != 'f' or x in self._stored:
                 values[i] = self._new(('f',))
-                self._emit('or', values[i], x, x)
+                self._emit(same, values[i], x, x)
             self._stored.add(values[i])
-        return held, values
+        return values
 
     def _result(self, o, n):
         if o.type == 'f32':
@@ -501,8 +484,7 @@ class Vectors:
             return total
         if x.op == 'to_s32':
             y = self._without(self._without(x.args[0], 'min', high), 'max', low)
-            if y.op == 'select' and y.args[0].op == 'eq' and y.args[0].args == (y.args[1], y.args[1]):
-                y = y.args[1]
+            y = y.args[1] if _is_zero_of_nan(y) else y
             return True, self._scaled(y), self._spans[y]
         if x.op == 'shr' and x.value: # saturated before it is shifted, where what is shifted is large
             y, by = self._of(x.args[0], 'f'), x.value
@@ -610,3 +592,101 @@ class Vectors:
     def text(self, output):
         lines = [('program', output, self.full, self._count['u']), *self._merged()]
         return ''.join(' '.join(map(str, line)) + '\n' for line in lines)
+
+
+class Halves(Vectors):
+    """The same of f16 numbers: of what the language rounds to them, and of whole numbers that they hold."""
+
+    def _whole_sum(self, o, n):
+        return 0, {}, 0
+
+    def _alike(self, n):
+        """Whether a value is the same in all cells."""
+        if n not in self._same:
+            for top in in_order(n, self._same):
+                self._same[top] = top.op != 'sample' and (top.op != 'place' or top.value in ('width', 'height')) \
+                    and all(self._same[a] for a in top.args)
+        return self._same[n]
+
+    @staticmethod
+    def _sampled(n):
+        """The sample that a value is as an f16 number, or None."""
+        rounded = n.op == 'to_f16'
+        n = n.args[0] if rounded else n
+        n = n.args[0] if n.op == 'to_f32' else n
+        return n if n.op == 'sample' and n.value[0].type in ('u8', 's8', *(['u16'] if rounded else [])) else None
+
+    def _needed_halves(self, n):
+        """What is computed before it, as f16 numbers."""
+        if self._alike(n):
+            return []
+        return [] if self._sampled(n) else n.args[0].args if n.op == 'to_f16' else n.args
+
+    def _half(self, n):
+        for top in in_order(n, self._halves, self._needed_halves):
+            self._halves[top] = self._half_alike(top) if self._alike(top) else self._half_of(top)
+        return self._halves[n]
+
+    def _half_alike(self, n):
+        if n.op == 'const' and float(np.float16(n.value)) == n.value:
+            bits = int(np.float16(n.value).view(np.uint16))
+            return self._known('const', bits << 16 | bits)
+        x = n.args[0] if n.op == 'to_f16' else n
+        if self._spans[x] is None or (x is n and (n.type != 's32' or not self._within(n, _EXACT_HALF))):
+            raise NoProgram('a number that may be none of f16')
+        return self._do('half', self._of(x, 'f'))
+
+    def _half_of(self, n):
+        if self._sampled(n):
+            return self._make_sample(self._sampled(n), 'f')
+        inner = n.args[0] if n.op == 'to_f16' else n
+        rounded = inner.op in ('min', 'max') or (n.op == 'to_f16' and inner.op in ('add', 'sub', 'mul'))
+        whole = inner.type == 's32' and self._within(inner, _EXACT_HALF)
+        if inner.op == 'to_f32' and self._within(inner, _EXACT_HALF):
+            return self._halves[inner.args[0]]
+        if inner.op in ('add', 'sub', 'mul', 'min', 'max') and (rounded or whole):
+            return self._do('h' + inner.op, *(self._halves[a] for a in inner.args))
+        x = self._halves[inner.args[0]] if inner.args else None
+        if whole and inner.op == 'shl':
+            return self._do('hmul', x, self._half_alike(_number(2.0 ** inner.value)))
+        if whole and inner.op == 'abs':
+            return self._do('hmax', x, self._do('hmul', x, self._half_alike(_number(-1.0))))
+        raise NoProgram(f'{inner.op} of what is not rounded to f16')
+
+    def _results(self, o, nodes):
+        if o.type not in ('u8', 's8'):
+            raise NoProgram(f'{o.type} of f16 numbers')
+        values = [self._rounded_half(self._stored_of(o, n)) for n in nodes]
+        return False, self._apart(values, 'hmax')
+
+    def _rounded_half(self, n):
+        """x >> by is x / 2^by less nearly a half, which is exact but beyond 8 bits."""
+        by = n.value if n.op == 'shr' else 0
+        if not by or not self._within(n.args[0], _EXACT_HALF) or (by > 2 and not self._within(n.args[0], _EXACT_HALF / 2 - 2 ** (by - 1))):
+            return self._half(n)
+        scaled = self._do('hmul', self._half(n.args[0]), self._half_alike(_number(2.0 ** -by)))
+        return self._do('hadd', scaled, self._half_alike(_number(2.0 ** (-by - 1) - 0.5)))
+
+    def _stored_of(self, o, n):
+        """What is rounded and saturated as it is stored."""
+        low, high = RANGES[o.type]
+        x = self._unbounded(o, n)
+        if x.op != 'to_s32':
+            return x
+        y = self._without(self._without(x.args[0], 'min', high), 'max', low)
+        return y.args[1] if _is_zero_of_nan(y) else y
+
+    def text(self, output):
+        return super().text(output).replace('\n', ' halves\n', 1)
+
+
+def _number(x):
+    return Node('const', (), x, 'f32', (x, x))
+
+
+def program(kernel, name, output):
+    """The program of an output: of f16 numbers if they do."""
+    try:
+        return Halves(kernel, name).text(output)
+    except NoProgram:
+        return Vectors(kernel, name).text(output)

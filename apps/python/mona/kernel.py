@@ -23,7 +23,7 @@ import numpy as np
 from . import _kernel_c
 from ._kernel_graph import KernelError, PLACES, Reader, RANGES
 from ._kernel_run import Run
-from ._kernel_vectors import NoProgram, Vectors
+from ._kernel_vectors import NoProgram, program
 
 __all__ = ['kernel', 'rows', 'table', 'KernelError', *RANGES, *PLACES, 'clamp', 'select']
 u8, s8, u16, s16, s32, f16, f32 = RANGES
@@ -177,7 +177,7 @@ class Kernel:
         found, self.without = {}, {}
         for output, name in enumerate(self.outputs):
             try:
-                found[name] = Vectors(self, name).text(output)
+                found[name] = program(self, name, output)
             except NoProgram as error:
                 self.without[name] = str(error)
         return found

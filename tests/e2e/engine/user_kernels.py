@@ -118,6 +118,7 @@ def differs(folder, kernel, generator, sizes):
 def load(path):
     spec = importlib.util.spec_from_file_location(os.path.basename(path)[:-3], path)
     module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module
     spec.loader.exec_module(module)
     from mona.kernel import Kernel
     return {k.name: k for k in vars(module).values() if isinstance(k, Kernel)}.values()
@@ -245,9 +246,37 @@ def of_nv12(generator):
     return np.stack(found), np.stack(wanted), 0.7
 
 
+def of_demosaic(generator):
+    """A mosaic of one colour."""
+    colour = generator.integers(0, 4096, 3)
+    raw = np.empty((8, 10), np.uint16)
+    raw[::2, ::2], raw[1::2, 1::2] = colour[0], colour[2]
+    raw[::2, 1::2] = raw[1::2, ::2] = colour[1]
+    wanted = np.minimum(colour * (1.9, 1, 1.4) * 255 / 4095, 255)[:, None, None] * np.ones((3, 8, 10))
+    return example('demosaic')(raw, np.array([1.9, 1, 1.4], np.float32)), wanted, 0.51
+
+
+def beside(generator):
+    """Those with numbers of f16 are beside those of f32 by one at most."""
+    found, wanted = [], []
+    nv12, half = ({k.name.split('::')[1]: k for k in load(f'apps/examples/kernels/{n}.py')} for n in ('nv12', 'nv12_half'))
+    tables = sys.modules['nv12']
+    rgb, raw = generator.integers(0, 256, (3, 64, 96)).astype(np.uint8), generator.integers(0, 4096, (64, 96)).astype(np.uint16)
+    for red, blue in (tables.BT601, tables.BT709, tables.BT2020):
+        for full in (False, True):
+            for name, given, matrix in (('RgbToNv12', (rgb,), tables.from_rgb_matrix), ('Nv12ToRgb', (rgb[0], rgb[1, ::2]), tables.to_rgb_matrix)):
+                table = np.array(matrix(red, blue, full), np.float32)
+                for to, kernel in ((wanted, nv12[name]), (found, half[name + 'Half'])):
+                    made = kernel(*given, table)
+                    to += [a.ravel() for a in (made if isinstance(made, tuple) else (made,))]
+    for to, name in ((wanted, 'demosaic'), (found, 'demosaic_half')):
+        to += [example(name)(raw, np.array(gains, np.float32)).ravel() for gains in ((1, 1, 1), (2.1, 1, 1.7))]
+    return np.concatenate(found), np.concatenate(wanted), 1
+
+
 def meaning(_):
     generator = np.random.default_rng(3)
-    for of in (of_fused, of_boxes, of_tone, of_nv12):
+    for of in (of_fused, of_boxes, of_tone, of_nv12, of_demosaic, beside):
         found, wanted, bound = of(generator)
         error = abs(found.astype(float) - wanted).max()
         if not error <= bound:

@@ -7,8 +7,8 @@ needs_python cffi numpy
 helper() {
     PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py "$@" 2>&1
 }
-same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 11
-same "the fused convolution, boxes, tone mapping and NV12 of six kinds are what plain formulas give" "$(helper meaning "$tmp")" same
+same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 14
+same "the fused convolution, boxes, tone mapping, NV12 of six kinds and the demosaic are what plain formulas give" "$(helper meaning "$tmp")" same
 randoms=2
 full && randoms=60
 same "so have kernels of random expressions" "$(helper random "$tmp" $randoms)" $randoms
@@ -31,7 +31,7 @@ fi
 
 # ---- speed: what keeps a compiler from vectors makes rows ten times as slow
 if $CC --version 2> /dev/null | grep -q 'Free Software' && [ "$(uname -m)" = x86_64 ] && [ -z "${CROSS:-}" ]; then
-    for kernel in demosaic nv12 blend boxes fused; do # tables of shading and tone are read in vectors on some CPUs alone
+    for kernel in demosaic nv12 demosaic_half nv12_half blend boxes fused; do # tables of shading and tone are read in vectors on some CPUs alone
         PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "apps/examples/kernels/$kernel.py" -o "$tmp/vectors" > "$tmp/log" 2>&1
     done
     nothing "the examples' loops become vector code" "$(for file in "$tmp"/vectors/*.c; do
@@ -93,7 +93,7 @@ done
 
 # Words that are no numbers of their fields, as one that was cut to 8 bits would be; more words, or fewer.
 for wrong in 'sample 0 256 0 0' 'sample 0 0 -129 0' 'sample 65536 0 0 0' 'sample 0 0 0 1x' 'sample 0 0 0' 'add f65536 s0 s0' 'add f0 s0 s0 1 1' \
-    'const f0 4294967296' 'const f0 -1' 'store 256 0 s0' 'store 0 0 s0 0' 'width f0 1' 'gather f0 s0 4294967297'; do
+    'const f0 4294967296' 'const f0 -1' 'store 256 0 s0' 'store 0 0 s0 0' 'width f0 1' 'half u0' 'gather f0 s0 4294967297'; do
     { sed 's/^store .*//; /^$/d' "$tmp/kernels/Twice.kernel" && printf '%s\nstore 0 0 s0\n' "$wrong"; } > "$tmp/wrong/b.kernel"
     helper seal "$tmp/wrong/b.kernel"
     fails "a step that is wrong" "wrong/b.kernel: expected a kernel's interface, which" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" --kernels "$tmp/wrong"
