@@ -24,8 +24,9 @@
     "aac,ac3,aiff,amr,caf,dts,eac3,flac,mp3,truehd,w64,wav"
 
 /* A context's opaque value is mona's: how many files were opened before there were streams, of
- * which lists that name themselves have no end, and marks. */
-enum { MOST_BEFORE_STREAMS = 100, ENDS_LISTS = 1 << 16, HAS_ENDED = 1 << 17 };
+ * which lists that name themselves have no end, marks, and how many files of a list were not
+ * read. */
+enum { MOST_BEFORE_STREAMS = 100, ENDS_LISTS = 1 << 16, HAS_ENDED = 1 << 17, ONE_LOST = 1 << 18 };
 
 static uintptr_t marks(const AVFormatContext *media)
 {
@@ -103,6 +104,21 @@ static int end_list(AVFormatContext *media, AVIOContext **part)
     return code;
 }
 
+/* libav's reader of HLS goes on with the next file where it cannot open one, and says nothing. */
+static int count_lost(AVFormatContext *media, int code)
+{
+    enum { MOST = 1 << 12 };
+    if (code < 0 && code != AVERROR_EXIT && media->iformat && reader_of(media->iformat)->list &&
+        media_lost_files(media) < MOST)
+        media->opaque = (void *)(marks(media) + ONE_LOST);
+    return code;
+}
+
+unsigned media_lost_files(const AVFormatContext *media)
+{
+    return (unsigned)(marks(media) / ONE_LOST);
+}
+
 static int open_part(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
                      AVDictionary **options)
 {
@@ -111,10 +127,10 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
     char address[PATH_MAX + 8];
     if (!itself && !(kind && kind->pattern)) { /* which was given */
         if (!kind || !kind->below || !is_below(media->url, url, address))
-            return AVERROR(EACCES);
+            return count_lost(media, AVERROR(EACCES));
         url = address;
     }
-    const int code = open_counted(media, part, url, flags, options);
+    const int code = count_lost(media, open_counted(media, part, url, flags, options));
     return code >= 0 && marks(media) & ENDS_LISTS && is_playlist(*part) ? end_list(media, part)
                                                                         : code;
 }
@@ -133,9 +149,15 @@ bool media_list_ended(const AVFormatContext *media)
  * it. */
 static const char one_connection[] = "http_persistent";
 
+static int open_remote(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
+                       AVDictionary **options)
+{
+    return count_lost(media, open_counted(media, part, url, flags, options));
+}
+
 static bool guard_remote(AVFormatContext *media, AVDictionary **options)
 {
-    media->io_open = open_counted;
+    media->io_open = open_remote;
     return av_dict_set(options, one_connection, "0", 0) >= 0;
 }
 

@@ -24,6 +24,8 @@ __attribute__((warn_unused_result)) bool media_guard(AVFormatContext *media, boo
 void media_end_lists(AVFormatContext *media);
 /* Whether there was such a list. */
 bool media_list_ended(const AVFormatContext *media);
+/* Files that a list names and that were not read: they are missing, or refused. */
+unsigned media_lost_files(const AVFormatContext *media);
 /* Once what a server sends is open. */
 void media_opened_remote(AVFormatContext *media);
 

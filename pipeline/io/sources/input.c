@@ -226,6 +226,20 @@ static bool check_frames(input *in, pipeline_error *error)
     return true;
 }
 
+static bool check_list(const input *in, pipeline_error *error)
+{
+    const unsigned lost = media_lost_files(in->format);
+    char text[128];
+    if (!lost)
+        return true;
+    snprintf(text, sizeof text,
+             "of the files that it names, %u are missing, or not in or below its folder", lost);
+    if (in->settings.on_error == ON_ERROR_STOP)
+        return pipeline_fail(error, "%s: %s", in->path, text);
+    pipeline_note(in->notes, "%s: %s; what they hold is left out", in->path, text);
+    return true;
+}
+
 /* At the end: a file that announces more than it holds was cut off. */
 static bool check_length(input *in, pipeline_error *error)
 {
@@ -299,8 +313,9 @@ static input_result read_packet(input *in, pipeline_error *error)
             return INPUT_FAILED;
         }
         if (code == AVERROR_EOF || errors == MAX_READ_ERRORS)
-            return check_last_frame(in, error) && check_length(in, error) ? INPUT_END
-                                                                          : INPUT_FAILED;
+            return check_last_frame(in, error) && check_list(in, error) && check_length(in, error)
+                       ? INPUT_END
+                       : INPUT_FAILED;
         if (!lose_packet(in, code, error))
             return INPUT_FAILED;
     }

@@ -107,6 +107,13 @@ for segment in ../private/a.ts "$tmp/private/a.ts" "file://$tmp/private/a.ts" "f
     variants "$up/bad.m3u8" "$segment"
     fails "a list of playlists with $segment" "bad.m3u8" asked "$up/bad.m3u8"
 done
+# Of several files, one that may not be read, or is not there, is left out, and that is said.
+for segment in ../private/a.ts none.ts; do
+    printf '#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\na.ts\n#EXTINF:4,\n%s\n#EXT-X-ENDLIST\n' "$segment" > "$up/some.m3u8"
+    "$mona" enhance -y --stages sr --allow playlist "$up/some.m3u8" -o "$tmp/out.mkv" 2> "$tmp/log"
+    same "a playlist of two files, one of them $segment" "$? $(frames) $(grep -c 'some.m3u8: of the files that it names, 1 are missing, or not in' "$tmp/log")" "0 6 1"
+    fails "with --on-error stop" "some.m3u8: of the files that it names, 1 are missing" asked "$up/some.m3u8" --on-error stop
+done
 for kind in concat sdp dash; do
     fails "$kind is not read even so" "names other files" asked "$up/$kind"
     hls "$up/bad.m3u8" "$kind"
