@@ -272,8 +272,11 @@ typedef struct ac_attention_row {
     float *scratch; /* [AC_ATTENTION_SCRATCH], 64-byte aligned */
 } ac_attention_row;
 
+enum { AC_ATTENTION_QUERIES = 4 }; /* that kernels take at once */
+
 #define AC_ATTENTION_SCRATCH(pixels, size, value_size)                                             \
-    (((size_t)(pixels) + 15) / 16 * 16 * ((size_t)(size) + (value_size) + 1) + (size))
+    (((size_t)(pixels) + 15) / 16 * 16 * ((size_t)(size) + (value_size) + AC_ATTENTION_QUERIES) +  \
+     (size_t)AC_ATTENTION_QUERIES * (size))
 
 /* One row of luma through a curve, or of chroma through a gain and an offset; mona.h defines the
  * arithmetic. Samples have `bits` bits. They lie in bytes, or from 9 bits on in 16-bit words, whose

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Attention with heads of whole channel blocks. Included after a vector type, see vector_rows.h and
- * functions.h. Keys are transposed first, so that a vector holds the scores of 16 keys. */
+ * functions.h. Keys are transposed first, so that a vector holds the scores of 16 keys. Several
+ * queries share what is read, and so many sums at once do not wait for each other: as many as there
+ * are registers for. */
 #ifndef AC_VECTOR_ATTENTION_H
 #define AC_VECTOR_ATTENTION_H
 
@@ -8,13 +10,17 @@
 #include "engine/cpu/c/normalise.h"
 #include "engine/cpu/c/vector_rows.h"
 
+#ifndef ATTENTION_QUERIES
+#define ATTENTION_QUERIES 1 /* at most AC_ATTENTION_QUERIES */
+#endif
+
 /* A head's keys and values in fp32. */
 typedef struct attention_head {
     uint32_t count, padded; /* keys; padded: to whole vectors */
     float *keys;            /* [size][padded] */
     float *values;          /* [count][value_size] */
-    float *scores;          /* [padded] */
-    float *query;           /* [size] */
+    float *scores;          /* [queries][padded] */
+    float *query;           /* [queries][size] */
 } attention_head;
 
 INLINE const uint8_t *block_at(const ac_row *row, const uint8_t *first, uint32_t c, uint32_t x)
@@ -43,86 +49,95 @@ static void widen_head(const ac_attention_row *a, const attention_head *h, uint3
 
 /* Scores of `vectors` vectors of keys from j on. */
 INLINE void score_keys(const ac_attention_row *a, const attention_head *h, uint32_t j,
-                       const uint32_t vectors)
+                       const uint32_t queries, const uint32_t vectors)
 {
-    vf sums[4];
+    vf sums[4 * ATTENTION_QUERIES];
     UNROLL
-    for (uint32_t v = 0; v < vectors; v++)
-        sums[v] = vf_set1(0);
+    for (uint32_t i = 0; i < queries * vectors; i++)
+        sums[i] = vf_set1(0);
     for (uint32_t c = 0; c < a->size; c++) {
-        const vf q = vf_set1(h->query[c]);
         const float *k = h->keys + (size_t)c * h->padded + j;
         UNROLL
-        for (uint32_t v = 0; v < vectors; v++)
-            sums[v] = vf_add(sums[v], vf_mul(q, vf_load(k + v * LANES)));
+        for (uint32_t i = 0; i < queries * vectors; i++)
+            sums[i] = vf_add(sums[i], vf_mul(vf_set1(h->query[i / vectors * a->size + c]),
+                                             vf_load(k + i % vectors * LANES)));
     }
     UNROLL
-    for (uint32_t v = 0; v < vectors; v++)
-        vf_store(h->scores + j + v * LANES, vf_mul(sums[v], vf_set1(a->scale)));
+    for (uint32_t i = 0; i < queries * vectors; i++)
+        vf_store(h->scores + (size_t)(i / vectors) * h->padded + j + i % vectors * LANES,
+                 vf_mul(sums[i], vf_set1(a->scale)));
 }
 
-/* Replaces scores by their exponentials and returns the sum of these. */
-static float exponentials(const attention_head *h)
+/* Replaces the scores of a query by their exponentials and returns the sum of these. */
+static float exponentials(const attention_head *h, float *scores)
 {
-    float most = h->scores[0], lanes[LANES];
+    float most = scores[0], lanes[LANES];
     vf highest = vf_set1(most), sum = vf_set1(0);
     for (uint32_t j = h->count; j < h->padded; j++)
-        h->scores[j] = most;
+        scores[j] = most;
     for (uint32_t j = 0; j < h->padded; j += LANES)
-        highest = vf_max(highest, vf_load(h->scores + j));
+        highest = vf_max(highest, vf_load(scores + j));
     vf_store(lanes, highest);
     for (uint32_t i = 0; i < LANES; i++)
         most = lanes[i] > most ? lanes[i] : most;
     for (uint32_t j = 0; j < h->padded; j += LANES) {
-        vf e = exp_of(vf_sub(vf_load(h->scores + j), vf_set1(most)));
-        vf_store(h->scores + j, e);
+        vf e = exp_of(vf_sub(vf_load(scores + j), vf_set1(most)));
+        vf_store(scores + j, e);
         for (uint32_t i = h->count; i < j + LANES; i++)
-            h->scores[i] = 0;
-        sum = vf_add(sum, vf_load(h->scores + j));
+            scores[i] = 0;
+        sum = vf_add(sum, vf_load(scores + j));
     }
     vf_store(lanes, sum);
     return ac_sum_of(lanes);
 }
 
-/* `vectors` vectors of results from channel c of the head on. */
+/* `vectors` vectors of results of pixel x and those after it, from channel c of the head on. */
 INLINE void add_values(const ac_attention_row *a, const attention_head *h, uint32_t head,
-                       uint32_t x, uint32_t c, float factor, const uint32_t vectors)
+                       uint32_t x, uint32_t c, const float *factors, const uint32_t queries,
+                       const uint32_t vectors)
 {
-    vf sums[4];
+    vf sums[4 * ATTENTION_QUERIES];
     UNROLL
-    for (uint32_t v = 0; v < vectors; v++)
-        sums[v] = vf_set1(0);
+    for (uint32_t i = 0; i < queries * vectors; i++)
+        sums[i] = vf_set1(0);
     for (uint32_t j = 0; j < h->count; j++) {
-        const vf e = vf_set1(h->scores[j]);
         const float *from = h->values + (size_t)j * a->value_size + c;
         UNROLL
-        for (uint32_t v = 0; v < vectors; v++)
-            sums[v] = vf_add(sums[v], vf_mul(e, vf_load(from + v * LANES)));
+        for (uint32_t i = 0; i < queries * vectors; i++)
+            sums[i] =
+                vf_add(sums[i], vf_mul(vf_set1(h->scores[(size_t)(i / vectors) * h->padded + j]),
+                                       vf_load(from + i % vectors * LANES)));
     }
     UNROLL
-    for (uint32_t v = 0; v < vectors; v++) {
-        const uint32_t channel = head * a->value_size + c + v * LANES;
+    for (uint32_t i = 0; i < queries * vectors; i++) {
+        const uint32_t channel = head * a->value_size + c + i % vectors * LANES;
         uint8_t *to = a->output.data + channel / LANES * a->output.block_stride +
-                      (size_t)x * LANES * mona_type_size(a->output.type);
-        vf_to(a->output.type, to, vf_half(vf_mul(sums[v], vf_set1(factor))));
+                      (size_t)(x + i / vectors) * LANES * mona_type_size(a->output.type);
+        vf_to(a->output.type, to, vf_half(vf_mul(sums[i], vf_set1(factors[i / vectors]))));
     }
 }
 
-static void attend(const ac_attention_row *a, const attention_head *h, uint32_t head, uint32_t x)
+/* Computes results of pixel x and those after it. */
+INLINE void attend(const ac_attention_row *a, const attention_head *h, uint32_t head, uint32_t x,
+                   const uint32_t queries)
 {
     uint32_t j = 0, c = 0;
-    for (uint32_t i = 0; i < a->size; i += LANES)
-        vf_store(h->query + i, vf_from(a->queries.type, block_at(&a->queries, a->queries.data,
-                                                                 head * a->size + i, x)));
+    float factors[ATTENTION_QUERIES];
+    for (uint32_t q = 0; q < queries; q++)
+        for (uint32_t i = 0; i < a->size; i += LANES)
+            vf_store(h->query + (size_t)q * a->size + i,
+                     vf_from(a->queries.type,
+                             block_at(&a->queries, a->queries.data, head * a->size + i, x + q)));
     for (; j + 4 * LANES <= h->padded; j += 4 * LANES)
-        score_keys(a, h, j, 4);
+        score_keys(a, h, j, queries, 4);
     for (; j < h->padded; j += LANES)
-        score_keys(a, h, j, 1);
-    const float factor = a->value_scale / exponentials(h);
+        score_keys(a, h, j, queries, 1);
+    for (uint32_t q = 0; q < queries; q++)
+        factors[q] = a->value_scale / exponentials(h, h->scores + (size_t)q * h->padded);
     for (; c + 4 * LANES <= a->value_size; c += 4 * LANES)
-        add_values(a, h, head, x, c, factor, 4);
+        add_values(a, h, head, x, c, factors, queries, 4);
     for (; c < a->value_size; c += LANES)
-        add_values(a, h, head, x, c, factor, 1);
+        add_values(a, h, head, x, c, factors, queries, 1);
 }
 
 static void attention_row(const ac_attention_row *a)
@@ -134,13 +149,16 @@ static void attention_row(const ac_attention_row *a)
         return;
     }
     attention_head h = {.count = count, .padded = padded, .scores = a->scratch};
-    h.keys = h.scores + padded;
+    h.keys = h.scores + (size_t)ATTENTION_QUERIES * padded;
     h.values = h.keys + (size_t)padded * a->size;
     h.query = h.values + (size_t)padded * a->value_size;
     for (uint32_t head = 0; head < a->heads; head++) {
         widen_head(a, &h, head);
-        for (uint32_t x = 0; x < a->pixels; x++)
-            attend(a, &h, head, x);
+        uint32_t x = 0;
+        for (; x + ATTENTION_QUERIES <= a->pixels; x += ATTENTION_QUERIES)
+            attend(a, &h, head, x, ATTENTION_QUERIES);
+        for (; x < a->pixels; x++)
+            attend(a, &h, head, x, 1);
     }
 }
 

@@ -5,6 +5,7 @@
 #include "engine/cpu/c/vector_curves.h"
 #include "engine/cpu/c/vector_elementwise.h"
 #include "engine/cpu/c/vector_fold.h"
+#define ATTENTION_QUERIES 4
 #include "engine/cpu/c/vector_attention.h"
 #include "engine/cpu/c/vector_functions.h"
 #include "engine/cpu/c/vector_normalise.h"
