@@ -628,7 +628,8 @@ const mona_op_class mona_op_conv = {
     .name = "conv",
     .run = &mona_run_conv,
     .run_map = &mona_run_conv_map,
-    .kernels = AC_KERNEL(conv_row) | AC_KERNEL(depthwise_row) | AC_KERNEL(function_row),
+    .kernels = AC_KERNEL(conv_row) | AC_KERNEL(depthwise_row) | AC_KERNEL(function_row) |
+               AC_KERNEL(fold_row),
     .min_inputs = 1,
     .max_inputs = 2,
     .zeros = MONA_ZEROS_ANY,

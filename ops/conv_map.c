@@ -264,36 +264,32 @@ typedef struct pixel_shape {
     bool operands;
 } pixel_shape;
 
-/* Fp32 of finite fp16. Scaling by 2^112 corrects the exponent, of subnormals too. */
-static float wide_half(uint16_t half)
+/* Makes operands of the elements of every stride-th pixel. Those of fp16 are added to zeros, which
+ * makes +0 of -0: for sums of products it is the same. */
+static void widen_pixels(const mona_bound_op *b, uint8_t *to, const uint8_t *from, size_t count,
+                         size_t stride)
 {
-    const uint32_t bits = (uint32_t)(half & 0x7fff) << 13, sign = (uint32_t)(half & 0x8000) << 16;
-    float magnitude;
-    memcpy(&magnitude, &bits, sizeof magnitude);
-    magnitude *= 0x1p112f;
-    uint32_t wide;
-    memcpy(&wide, &magnitude, sizeof wide);
-    wide |= sign;
-    memcpy(&magnitude, &wide, sizeof magnitude);
-    return magnitude;
-}
-
-/* Makes operands of the elements of every stride-th pixel. */
-static void widen_pixels(uint8_t *to, const uint8_t *from, mona_type type, size_t count,
-                         size_t stride, size_t elements)
-{
+    const mona_type type = b->input[0].type;
+    const size_t elements = b->input_c0[0], at_once = stride == 1 ? count : 1;
+    if (type == MONA_F16) {
+        memset(to, 0, count * elements * sizeof(float));
+        for (size_t x = 0; x < count; x += at_once)
+            b->isa->fold_row(&(ac_fold_row){
+                .add = true,
+                .source = from + x * stride * elements * sizeof(uint16_t),
+                .to = to + x * elements * sizeof(float),
+                .count = (uint32_t)(at_once * elements),
+            });
+        return;
+    }
     int16_t *integers = (int16_t *)(void *)to;
-    float *floats = (float *)(void *)to;
-    for (size_t x = 0; x < count; x++, integers += elements, floats += elements) {
+    for (size_t x = 0; x < count; x++, integers += elements) {
         const uint8_t *u8 = from + x * stride * elements;
         const int8_t *s8 = (const int8_t *)u8;
-        const uint16_t *halves = (const uint16_t *)(const void *)(from + x * stride * elements * 2);
         for (size_t i = 0; i < elements && type == MONA_U8; i++)
             integers[i] = u8[i];
         for (size_t i = 0; i < elements && type == MONA_S8; i++)
             integers[i] = s8[i];
-        for (size_t i = 0; i < elements && type == MONA_F16; i++)
-            floats[i] = wide_half(halves[i]);
     }
 }
 
@@ -308,7 +304,7 @@ static void fill_pixels(const mona_bound_op *b, const pixel_shape *p, uint8_t *t
     mona_fill_padding(pixel, b->input_c0[0] * mona_type_size(in->type), padding);
     for (size_t x = 0; x < count; x++, to += p->step)
         if (p->operands)
-            widen_pixels(to, pixel, in->type, 1, 1, b->input_c0[0]);
+            widen_pixels(b, to, pixel, 1, 1);
         else
             memcpy(to, pixel, p->part);
 }
@@ -334,8 +330,7 @@ static void gather_row(const mona_bound_op *b, const pixel_shape *p, uint8_t *to
     const int64_t stored = b->input_c0[0] * (int64_t)mona_type_size(in->type);
     const uint8_t *from = row + (start + first * stride) * stored;
     if (p->operands)
-        widen_pixels(to + first * step, from, in->type, (size_t)(last - first), (size_t)stride,
-                     b->input_c0[0]);
+        widen_pixels(b, to + first * step, from, (size_t)(last - first), (size_t)stride);
     else
         copy_pixels(to + first * step, (size_t)step, from, (size_t)(last - first), (size_t)stride,
                     p->part);
@@ -573,9 +568,9 @@ static mona_map widen_rows(const mona_map_call *call, uint32_t y, uint32_t rows)
     to.block_stride = to.row_stride * s->height;
     for (uint32_t c1 = 0; c1 < mona_conv_layout_of(b).c1; c1++)
         for (int64_t at = first; at < last; at++)
-            widen_pixels(to.data + c1 * to.block_stride + (size_t)at * to.row_stride,
-                         in->data + c1 * in->block_stride + (size_t)at * in->row_stride, s->type,
-                         s->width, 1, AC_FRACTAL);
+            widen_pixels(b, to.data + c1 * to.block_stride + (size_t)at * to.row_stride,
+                         in->data + c1 * in->block_stride + (size_t)at * in->row_stride, s->width,
+                         1);
     return to;
 }
 
