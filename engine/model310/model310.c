@@ -88,7 +88,7 @@ void ac_model_launch(ac_core *core, size_t resident_bytes)
     const uint32_t blocks = (uint32_t)ac_model_blocks(resident_bytes);
     const ac_copy c = {.bursts = 1, .blocks = (uint16_t)blocks};
     for (int p = 0; p < AC_PIPES; p++)
-        m->idle_from[p] = costs->task_launch * costs->clock_mhz;
+        m->idle_from[p] += costs->task_launch * costs->clock_mhz;
     ac_model_kernel(core, "launch");
     begin(m, AC_OP_COPY + AC_GM_L1, AC_PIPE_MTE2);
     m->report.gm_read += (uint64_t)blocks * AC_BLOCK;

@@ -145,7 +145,7 @@ void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_mo
                       void *observer);
 /* Other costs for all later instructions; they must outlive the model. NULL: ac_costs_310. */
 void ac_model_set_costs(ac_core *core, const ac_costs *costs);
-/* Begins a task, after a reset: its launch, then the copy of what stays in L1. */
+/* Begins a task, after a reset or a wait: its launch, then the copy of what stays in L1. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);
 /* Waits for other cores; constants that instructions have loaded are no longer in L1. What follows
  * begins after everything issued before has ended, and not

@@ -161,16 +161,15 @@ static void place_planes(worker *w)
     memset(modelled_ops(w), 0, plan->model.header->op_count * sizeof(mona_modelled_op));
 }
 
-/* Begins a group, or two side by side: the launch of the task, with a copy of the row of zeros,
- * which stays in L1, or a wait for the slowest core. */
+/* Begins a group, or two side by side: a task of its own, which is launched when the one before has
+ * ended on all cores, and copies the row of zeros, which stays in L1. */
 static void begin_group(mona_session *s, bool first, size_t zeros)
 {
     if (!first)
         wait_for_slowest(s);
-    for (uint32_t i = 0; i < s->plan->cores && first; i++)
-        ac_model_launch(&s->workers[i].core, zeros);
     for (uint32_t i = 0; i < s->plan->cores; i++) {
         ac_core *core = &s->workers[i].core;
+        ac_model_launch(core, zeros);
         ac_model_written(core, ac_at(AC_CONSTANTS, core->memory[AC_CONSTANTS].size - zeros), zeros);
     }
 }

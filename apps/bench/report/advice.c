@@ -121,7 +121,7 @@ static const cause causes[] = {
     CAUSE("launch", ADVICE_LAUNCH, bound, beyond_left, "time of a frame in none of its layers",
           "threads wait for each other at the ends of strips: several streams with a thread each, "
           "--streams N -j 1, do not",
-          "a task is launched once a frame: larger frames"),
+          "each group of layers is launched: larger frames"),
     CAUSE("replay kernel", ADVICE_KERNEL, bound, beyond_left,
           "what the kernel for all programs takes longer than one for this program alone", NULL,
           "compile a kernel for this program: mona inspect NET.mona --kernel, make ascend-kernel "
