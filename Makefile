@@ -64,6 +64,8 @@ ifdef SANITIZE
 SANITIZERS := $(if $(filter thread memory,$(SANITIZE)),$(SANITIZE),address,undefined)
 BASE += -fsanitize=$(SANITIZERS) -fno-sanitize-recover=all -fno-omit-frame-pointer
 LDFLAGS += -fsanitize=$(SANITIZERS)
+# What checks a sum for overflow keeps gcc from seeing how large it can be.
+WARN += $(if $(findstring clang,$(CC)),,-Wno-format-truncation)
 endif
 # The engine and its kernels: freestanding, nothing of libc but the mem* four. The same objects make the archives
 # and libmona.so, which shows only what mona.h declares. A program linked with --gc-sections holds only what it uses.
