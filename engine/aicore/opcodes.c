@@ -171,7 +171,8 @@ void ac_unpack(ac_instruction *i, const uint64_t config[AC_CONFIGS])
 bool ac_fields_legal(const ac_instruction *i, ac_fault *fault)
 {
     const ac_operation *o = &ac_operations[i->opcode];
-    for (const ac_field *f = o->fields; f < o->fields + o->field_count; f++) {
+    for (uint32_t k = 0; k < o->field_count; k++) {
+        const ac_field *f = &o->fields[k];
         const uint32_t value = value_of(i, f);
         if (value >= f->low && value <= f->high)
             continue;

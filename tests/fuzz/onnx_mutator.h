@@ -70,7 +70,7 @@ static inline void *onnx_append(onnx_mutator *m, void *list, size_t *count, void
 static inline void *onnx_made(onnx_mutator *m, size_t size, const void *from)
 {
     void *made = onnx_take(&m->memory, size);
-    return made ? memcpy(made, from, size) : NULL;
+    return made && size ? memcpy(made, from, size) : made;
 }
 
 static inline Onnx__NodeProto *onnx_some_node(onnx_mutator *m)

@@ -3,13 +3,14 @@
  * each, the target's own where it has a mutator; prints TAP.
  *
  * MONA_FUZZ_RUNS=N: on N changes of the files in turn, which are numbered from MONA_FUZZ_FIRST (0)
- * on, as fast as the target is, for nothing is learnt from them. A target that falls, or takes
- * SLOW_SECONDS, says at which number. */
+ * on, as fast as the target is, for nothing is learnt from them. A target that falls, or computes
+ * for SLOW_SECONDS, says at which number. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "formats/file.h"
@@ -76,14 +77,15 @@ static void fall(int number)
     const int length = snprintf(text, sizeof text, "\nsignal %d: MONA_FUZZ_FIRST=%llu\n", number,
                                 (unsigned long long)current);
     signal(number, SIG_DFL);
-    if (write(STDERR_FILENO, text, (size_t)length) < 0 || number == SIGALRM)
+    if (write(STDERR_FILENO, text, (size_t)length) < 0 || number == SIGPROF)
         _exit(EXIT_FAILURE);
     raise(number);
 }
 
 static void run_many(void)
 {
-    static const int falls[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGALRM};
+    static const int falls[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGPROF};
+    static const struct itimerval slow = {.it_value.tv_sec = SLOW_SECONDS};
     const char *first = getenv("MONA_FUZZ_FIRST");
     uint8_t *changed = NULL;
     size_t room = 0;
@@ -96,8 +98,8 @@ static void run_many(void)
     for (const uint64_t end = current + runs; changed && input_count && current < end; current++) {
         const struct input *from = &inputs[current % input_count];
         uint64_t state = current;
-        if (current % 1024 == 0)
-            alarm(SLOW_SECONDS);
+        if (current % 64 == 0)
+            setitimer(ITIMER_PROF, &slow, NULL);
         memcpy(changed, from->bytes, from->size);
         run_changed(changed, from->size, (uint64_t)fuzz_draw(&state) << 32 | fuzz_draw(&state));
     }

@@ -165,7 +165,8 @@ bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipel
     if (good) {
         const int64_t shift = av_rescale_q(in.shift, AV_TIME_BASE_Q, in.video->time_base);
         size_t first = 0;
-        qsort(s.packets, s.count, sizeof *s.packets, compare);
+        if (s.count)
+            qsort(s.packets, s.count, sizeof *s.packets, compare);
         while (in.start != INT64_MIN && first + 1 < s.count &&
                av_compare_ts(s.packets[first].pts, in.video->time_base, in.start, AV_TIME_BASE_Q) <
                    0)
