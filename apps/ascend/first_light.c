@@ -23,10 +23,9 @@ enum {
 };
 _Static_assert((int)L1 == LIGHT_L1, "all of L1 that programs have is copied out");
 
-static void copy_all(ac_path path, ac_address dst, ac_address src, uint32_t bytes)
+static void copy_all(ac_address dst, ac_address src, uint32_t bytes)
 {
-    ac_emit_copy(&light_recording, path, dst, src,
-                 (ac_copy){1, (uint16_t)(bytes / AC_BLOCK), 0, 0});
+    ac_emit_copy_bytes(&light_recording, dst, src, bytes);
     light_barrier();
 }
 
@@ -35,9 +34,9 @@ static void fill_buffers(void)
 {
     const uint32_t from = IN; /* bytes of noise */
     for (uint32_t at = 0; at < UB; at += from)
-        copy_all(AC_GM_UB, ac_at(AC_UB, at), ac_at(AC_GM, 0), UB - at < from ? UB - at : from);
+        copy_all(ac_at(AC_UB, at), ac_at(AC_GM, 0), UB - at < from ? UB - at : from);
     for (uint32_t at = 0; at < L1; at += from)
-        copy_all(AC_GM_L1, ac_at(AC_L1, at), ac_at(AC_GM, 0), L1 - at < from ? L1 - at : from);
+        copy_all(ac_at(AC_L1, at), ac_at(AC_GM, 0), L1 - at < from ? L1 - at : from);
     ac_emit_load3d(&light_recording, ac_at(AC_L0A, 0), ac_at(AC_L1, 0),
                    (ac_load3d){.columns = 2048,
                                .stride = 1,
@@ -60,19 +59,19 @@ static void copy_buffers_out(bool products)
 {
     const ac_address zero = ac_at(AC_UB, 0);
     light_barrier();
-    copy_all(AC_UB_GM, ac_at(AC_GM + 1, 0), zero, UB);
-    copy_all(AC_L1_UB, zero, ac_at(AC_L1, 0), UB);
-    copy_all(AC_UB_GM, ac_at(AC_GM + 1, UB), zero, UB);
+    copy_all(ac_at(AC_GM + 1, 0), zero, UB);
+    copy_all(zero, ac_at(AC_L1, 0), UB);
+    copy_all(ac_at(AC_GM + 1, UB), zero, UB);
     if (products)
         ac_emit_mmad(&light_recording, AC_MAD_S32S8S8, ac_at(AC_L0C, 0), ac_at(AC_L0A, 0),
                      ac_at(AC_L0B, 0), (ac_product){64, 1024, 64, true});
     light_barrier();
-    copy_all(AC_GM_UB, ac_at(AC_UB, 240000), ac_at(AC_GM, 0), 32);
+    copy_all(ac_at(AC_UB, 240000), ac_at(AC_GM, 0), 32);
     ac_emit_drain(&light_recording, products ? AC_DRAIN_S32_F16_DEQ : AC_DRAIN_F32_F16, zero,
                   ac_at(AC_L0C, 0), (ac_copy){1, 240, 0, 0},
                   products ? ac_at(AC_UB, 240000) : AC_NOWHERE, false);
     light_barrier();
-    copy_all(AC_UB_GM, ac_at(AC_GM + 1, 2 * UB), zero, OUT - 2 * UB);
+    copy_all(ac_at(AC_GM + 1, 2 * UB), zero, OUT - 2 * UB);
 }
 
 /* Runs the reference, which fills the output. */

@@ -65,6 +65,11 @@ static inline uint64_t ac_offset_of(ac_address at)
     return at & (((uint64_t)1 << AC_OFFSET_BITS) - 1);
 }
 
+static inline bool ac_in_gm(ac_address at)
+{
+    return ac_space_of(at) >= AC_GM;
+}
+
 /* ---- operands ------------------------------------------------------------------------------- */
 
 typedef enum ac_event { AC_EVENT0, AC_EVENT1, AC_EVENT2, AC_EVENT3 } ac_event;
@@ -306,27 +311,21 @@ static inline void ac_emit(ac_core *core, ac_instruction i)
     core->take(core, &i);
 }
 
-static inline void ac_emit_copy(ac_core *core, ac_path path, ac_address dst, ac_address src,
-                                ac_copy c)
+/* The spaces of the operands say which way. Constants come to L1 from their like. */
+static inline void ac_emit_copy(ac_core *core, ac_address dst, ac_address src, ac_copy c)
 {
+    const bool from_ub = ac_space_of(src) == AC_UB, to_ub = ac_space_of(dst) == AC_UB;
+    const ac_path path = from_ub         ? (ac_in_gm(dst) ? AC_UB_GM : AC_UB_L1)
+                         : !to_ub        ? AC_GM_L1
+                         : ac_in_gm(src) ? AC_GM_UB
+                                         : AC_L1_UB;
     ac_emit(core, (ac_instruction){.opcode = AC_OP_COPY + path, .dst = dst, .a = src, .copy = c});
 }
 
-/* From UB to where a tensor's rows lie: L1, or global memory if a later group reads them. */
-static inline ac_path ac_path_out(ac_address dst)
+/* So many bytes side by side, rounded up to whole blocks. */
+static inline void ac_emit_copy_bytes(ac_core *core, ac_address dst, ac_address src, uint64_t bytes)
 {
-    return ac_space_of(dst) < AC_GM ? AC_UB_L1 : AC_UB_GM;
-}
-
-static inline void ac_emit_copy_out(ac_core *core, ac_address dst, ac_address src, ac_copy c)
-{
-    ac_emit_copy(core, ac_path_out(dst), dst, src, c);
-}
-
-/* Loads so many bytes of constants, rounded up to whole blocks. */
-static inline void ac_emit_load_constants(ac_core *core, ac_address at, uint64_t bytes)
-{
-    ac_emit_copy(core, AC_GM_L1, at, at,
+    ac_emit_copy(core, dst, src,
                  (ac_copy){.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)});
 }
 

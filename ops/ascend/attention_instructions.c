@@ -125,39 +125,16 @@ void mona_attention_program_bind(const mona_bound_op *b)
 
 /* ---- rows ----------------------------------------------------------------------------------- */
 
-static void barrier(const program *p)
-{
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
 /* to = a op b, row by row. */
 static void with_rows(const program *p, ac_vec2 op, ac_address to, ac_address a, ac_address b,
                       uint32_t rows)
 {
-    vec2_all(p->core, op, to, a, b, rows * QUERIES, side_by_side);
-    barrier(p);
-}
-
-/* The same with one row b for all. */
-static void with_row(const program *p, ac_vec2 op, ac_address to, ac_address a, ac_address b,
-                     uint32_t rows)
-{
-    ac_vector strides = side_by_side;
-    strides.b_repeat = 0;
-    vec2_all(p->core, op, to, a, b, rows * QUERIES, strides);
-    barrier(p);
+    vec2_done(p->core, op, to, a, b, rows * QUERIES, side_by_side);
 }
 
 static void clear(const program *p, ac_address rows, uint32_t count)
 {
-    dup_all(p->core, rows, 0, count * ROW / sizeof(uint16_t), side_by_side);
-    barrier(p);
-}
-
-static void scale(const program *p, ac_address to, ac_address from, float by, uint32_t rows)
-{
-    vecs_all(p->core, AC_VMULS_F32, to, from, by, rows * QUERIES, side_by_side);
-    barrier(p);
+    dup_done(p->core, rows, 0, count * ROW / sizeof(uint16_t));
 }
 
 /* sums += row * each of `count` spread numbers, one for each row of the sums. */
@@ -166,10 +143,8 @@ static void add_products(const program *p, ac_address sums, ac_address row, ac_a
 {
     const ac_vector strides = {
         .dst_block = 1, .a_block = 1, .dst_repeat = 8, .b_repeat = WIDE / AC_BLOCK};
-    vconv_all(p->core, AC_F16_F32, p->wide, spread, count * SLICE);
-    barrier(p);
-    vec2_all(p->core, AC_VMUL_F32, p->products, row, p->wide, count * QUERIES, strides);
-    barrier(p);
+    vconv_done(p->core, AC_F16_F32, p->wide, spread, count * SLICE);
+    vec2_done(p->core, AC_VMUL_F32, p->products, row, p->wide, count * QUERIES, strides);
     with_rows(p, AC_VADD_F32, sums, sums, p->products, count);
 }
 
@@ -187,24 +162,18 @@ static ac_address bring(program *p, uint32_t input, uint32_t slice, uint32_t fir
 {
     const uint32_t h = p->half, width = p->bound->input[input].width;
     const uint32_t c0 = p->bound->input_c0[input], block = slice / slices_of(c0);
-    const mona_type type = p->bound->input[input].type;
     const uint64_t before = block * p->call->input[input].block_stride;
     p->half ^= 1;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, h);
     for (uint32_t done = 0, n; done < count; done += n) {
         const uint32_t y = (first + done) / width, x = (first + done) % width;
         n = min_u32(count - done, width - x);
-        ac_emit_copy(p->core, AC_L1_UB, p->stored[h] + (uint64_t)done * AC_BLOCK,
-                     mona_window_at(p->call, input, y, x) + before,
-                     (ac_copy){.bursts = 1, .blocks = (uint16_t)n});
+        ac_emit_copy_bytes(p->core, p->stored[h] + (uint64_t)done * AC_BLOCK,
+                           mona_window_at(p->call, input, y, x) + before, (uint64_t)n * AC_BLOCK);
     }
     ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, h);
-    if (type == MONA_F16)
-        return p->stored[h];
-    vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->halves, p->stored[h],
-              pixels * c0);
-    barrier(p);
-    return p->halves + slice % slices_of(c0) * AC_BLOCK;
+    return widen_all(p->core, p->bound->input[input].type, p->halves, p->stored[h], pixels * c0) +
+           slice % slices_of(c0) * AC_BLOCK;
 }
 
 /* What was brought last has been used. */
@@ -223,8 +192,7 @@ static void spread(const program *p, ac_address to, ac_address from, uint32_t sl
         dst.at[k] = to + (uint64_t)k * channel * SPREAD;
         src.at[k] = from;
     }
-    turn_all(p->core, sizeof(uint16_t), &dst, &src, count);
-    barrier(p);
+    turn_done(p->core, sizeof(uint16_t), &dst, &src, count);
 }
 
 static void load_query(program *p, uint32_t head, uint32_t x, uint32_t count)
@@ -234,9 +202,8 @@ static void load_query(program *p, uint32_t head, uint32_t x, uint32_t count)
         const ac_address from = bring(p, 0, head * slices + i, x, count, QUERIES);
         mona_pixels_turn(p->core, p->turned, from, p->bound->input_c0[0], QUERIES, false);
         used(p);
-        vconv_all(p->core, AC_F16_F32, p->query + (uint64_t)i * SLICE * ROW, p->turned,
-                  SLICE * QUERIES);
-        barrier(p);
+        vconv_done(p->core, AC_F16_F32, p->query + (uint64_t)i * SLICE * ROW, p->turned,
+                   SLICE * QUERIES);
     }
 }
 
@@ -258,7 +225,8 @@ static void find_scores(program *p, uint32_t head)
                              p->spread + (uint64_t)c * KEYS * SPREAD, count);
         }
     }
-    scale(p, p->scores, p->scores, p->bound->op->attention.scale, p->keys);
+    vecs_done(p->core, AC_VMULS_F32, p->scores, p->scores, p->bound->op->attention.scale,
+              p->keys * QUERIES);
 }
 
 /* Scores become their exponentials. */
@@ -271,7 +239,7 @@ static void weigh(const program *p)
     for (uint32_t j = 0; j < p->keys; j += SLICE) {
         const uint32_t count = min_u32(p->keys - j, SLICE);
         const ac_address rows = p->scores + (uint64_t)j * ROW;
-        with_row(p, AC_VSUB_F32, p->work, rows, p->most, count);
+        vec2_done(p->core, AC_VSUB_F32, p->work, rows, p->most, count * QUERIES, b_stays);
         const ac_address e = mona_function_run(p->core, &p->exponential, p->exponential_uniforms,
                                                p->work, count * QUERIES);
         with_rows(p, AC_VMAX_F32, rows, e, e, count);
@@ -301,7 +269,8 @@ static void add_values(program *p, uint32_t head)
             add_products(p, p->results, p->scores + (uint64_t)(j + k) * ROW,
                          p->spread + (uint64_t)k * p->value_size * SPREAD, p->value_size);
     }
-    with_row(p, AC_VMUL_F32, p->results, p->results, p->factor, p->value_size);
+    vec2_done(p->core, AC_VMUL_F32, p->results, p->results, p->factor, p->value_size * QUERIES,
+              b_stays);
 }
 
 /* Makes a channel block of the head's results. */
@@ -310,14 +279,12 @@ static void narrow(const program *p, uint32_t block, ac_address to)
     const mona_type type = p->bound->output.type;
     const uint32_t c0 = p->bound->output_c0, slices = slices_of(c0);
     for (uint32_t i = 0; i < slices; i++) {
-        vconv_all(p->core, AC_F32_F16, p->turned,
-                  p->results + (uint64_t)(block * slices + i) * SLICE * ROW, SLICE * QUERIES);
-        barrier(p);
+        vconv_done(p->core, AC_F32_F16, p->turned,
+                   p->results + (uint64_t)(block * slices + i) * SLICE * ROW, SLICE * QUERIES);
         mona_pixels_turn(p->core, p->turned, (type == MONA_F16 ? to : p->halves) + i * AC_BLOCK, c0,
                          QUERIES, true);
     }
-    if (type != MONA_F16)
-        vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, to, p->halves, QUERIES * c0);
+    narrow_all(p->core, type, to, p->halves, QUERIES * c0);
 }
 
 static void store(const program *p, uint32_t head, uint32_t x, uint32_t count)
@@ -329,11 +296,11 @@ static void store(const program *p, uint32_t head, uint32_t x, uint32_t count)
         ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, i % 2);
         narrow(p, i, ready);
         ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE3, i % 2);
-        ac_emit_copy_out(p->core,
-                         out.at + (head * blocks + i) * out.block_stride + (uint64_t)x * AC_BLOCK,
-                         ready, (ac_copy){.bursts = 1, .blocks = (uint16_t)count});
+        ac_emit_copy_bytes(p->core,
+                           out.at + (head * blocks + i) * out.block_stride + (uint64_t)x * AC_BLOCK,
+                           ready, (uint64_t)count * AC_BLOCK);
         ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, i % 2);
-        barrier(p);
+        ac_emit_barrier(p->core, AC_PIPE_V);
     }
 }
 
@@ -345,8 +312,8 @@ static void begin(const program *p)
     mona_bring_constants(p->core, p->bound, p->exponential_uniforms,
                          mona_attention_program_constants(p->bound));
     for (uint32_t h = 0; h < 2; h++)
-        dup_all(p->core, p->stored[h], 0, QUERIES * SLICE, side_by_side);
-    barrier(p);
+        dup_all(p->core, p->stored[h], 0, QUERIES * SLICE);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 void mona_attention_program(const mona_row_call *calls, uint32_t count)
@@ -356,7 +323,7 @@ void mona_attention_program(const mona_row_call *calls, uint32_t count)
     p.core = calls->core;
     lay_out(&p);
     begin(&p);
-    mona_flag_halves(p.core, ac_emit_set_flag);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 2, ac_emit_set_flag);
     for (uint32_t row = 0; row < count; row++) {
         p.call = &calls[row];
         for (uint32_t x = 0; x < columns; x += QUERIES)
@@ -369,5 +336,5 @@ void mona_attention_program(const mona_row_call *calls, uint32_t count)
                 store(&p, head, x, n);
             }
     }
-    mona_flag_halves(p.core, ac_emit_wait_flag);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 2, ac_emit_wait_flag);
 }

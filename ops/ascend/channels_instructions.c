@@ -74,7 +74,7 @@ static void flag_halves(const program *p, uint32_t from_gm,
 static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address from,
                          size_t from_stride, uint32_t bursts, uint32_t blocks)
 {
-    const bool from_gm = ac_space_of(from) >= AC_GM;
+    const bool from_gm = ac_in_gm(from);
     const ac_pipe reader = from_gm ? AC_PIPE_MTE2 : AC_PIPE_MTE1;
     const uint32_t e = p->slot[from_gm];
     const ac_address ub = ac_at(AC_UB, (size_t)(2 * from_gm + e) * p->half * AC_BLOCK);
@@ -87,9 +87,9 @@ static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address
         flag_halves(p, from_gm, ac_emit_set_flag);
     p->begun[from_gm] = true;
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, reader, e);
-    ac_emit_copy(p->core, from_gm ? AC_GM_UB : AC_L1_UB, ub, from, in);
+    ac_emit_copy(p->core, ub, from, in);
     ac_emit_sync(p->core, reader, AC_PIPE_MTE3, e);
-    ac_emit_copy_out(p->core, to, ub, out);
+    ac_emit_copy(p->core, to, ub, out);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, reader, e);
     p->slot[from_gm] ^= 1;
 }
@@ -139,8 +139,8 @@ static uint32_t copy_maps(program *p, const mona_row_call *calls, uint32_t count
 {
     enum { MAX_STEP = UINT16_MAX * AC_BLOCK };
     size_t in, out;
-    if (from.step != to.step || blocks >= p->half || ac_space_of(from.at) < AC_GM ||
-        ac_space_of(to.at) < AC_GM || calls->bound->output.height > SMALL_HEIGHT)
+    if (from.step != to.step || blocks >= p->half || !ac_in_gm(from.at) || !ac_in_gm(to.at) ||
+        calls->bound->output.height > SMALL_HEIGHT)
         return 0;
     const uint32_t rows = rows_apart(calls, min_u32(count, p->half / blocks), t->input, &in, &out);
     if (rows < 2 || in < blocks * AC_BLOCK || out < blocks * AC_BLOCK || in > MAX_STEP ||
@@ -162,11 +162,11 @@ static uint32_t copy_blocks(program *p, const mona_row_call *call, uint32_t coun
     const uint32_t at_once = row < p->half ? p->half / row : 1;
     const ac_address from = in.at + t->from / in.c0 * in.block_stride;
     const ac_address to = out.at + t->to / out.c0 * out.block_stride;
-    if (ac_space_of(from) >= AC_GM && ac_space_of(to) == AC_L1) {
+    if (ac_in_gm(from) && ac_space_of(to) == AC_L1) {
         const uint32_t most = call->bound->output.height <= SMALL_HEIGHT ? count : 1;
         const uint32_t rows =
             rows_in_step(call, min_u32(most, MAX_BURSTS / blocks), t->input, blocks);
-        mona_copy_rows(p->core, AC_GM_L1, (mona_steps){to, (ptrdiff_t)out.block_stride},
+        mona_copy_rows(p->core, (mona_steps){to, (ptrdiff_t)out.block_stride},
                        (mona_steps){from, (ptrdiff_t)in.block_stride}, rows * blocks,
                        row * AC_BLOCK);
         return rows;
@@ -207,7 +207,7 @@ static bool reads_maps(const mona_row_call *call)
 {
     bool maps = false;
     for (uint32_t i = 0; i < call->bound->op->input_count; i++)
-        maps |= ac_space_of(mona_input_at(call, i).at) >= AC_GM;
+        maps |= ac_in_gm(mona_input_at(call, i).at);
     return maps;
 }
 

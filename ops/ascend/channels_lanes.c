@@ -84,16 +84,14 @@ static void add_block(program *p, const mona_piece *k, const mona_channels *t, u
 {
     const uint32_t c0 = p->bound->input_c0[t->input];
     const size_t column = (size_t)c0 * p->element, skip = (size_t)(k->x - k->calls->x_begin);
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)ceil_div_u32(k->count * column, AC_BLOCK)};
     const mona_row_at at = mona_input_at(k->calls, t->input);
-    const uint32_t reader = ac_space_of(at.at) >= AC_GM, e = p->in_slot[reader];
+    const uint32_t reader = ac_in_gm(at.at), e = p->in_slot[reader];
     p->in_slot[reader] ^= 1;
     ac_emit_wait_flag(p->core, AC_PIPE_V, pipe_of(reader), e);
     for (uint32_t row = 0; row < k->rows; row++) {
         const mona_row_at in = mona_input_at(&k->calls[row], t->input);
-        ac_emit_copy(p->core, reader ? AC_GM_UB : AC_L1_UB,
-                     p->in[reader][e] + row * k->pitch * column,
-                     in.at + block * in.block_stride + skip * column, c);
+        ac_emit_copy_bytes(p->core, p->in[reader][e] + row * k->pitch * column,
+                           in.at + block * in.block_stride + skip * column, k->count * column);
     }
     ac_emit_sync(p->core, pipe_of(reader), AC_PIPE_V, e);
     p->lanes.spare = p->unread;
@@ -171,8 +169,7 @@ void mona_channels_in_lanes(const mona_row_call *calls, uint32_t count, uint32_t
     p.groups = mona_lanes_groups(columns, count, p.element, p.groups);
     lay_out(&p);
     ac_emit_barrier(p.core, AC_PIPE_ALL);
-    dup_all(p.core, ac_at(AC_UB, 0), 0, (uint32_t)(ac_offset_of(p.unread) / 2), side_by_side);
-    ac_emit_barrier(p.core, AC_PIPE_V);
+    dup_done(p.core, ac_at(AC_UB, 0), 0, (uint32_t)(ac_offset_of(p.unread) / 2));
     for_slots(&p, ac_emit_set_flag);
     mona_lanes_pieces(calls, count, columns, p.element, p.groups, move_piece, &p);
     for_slots(&p, ac_emit_wait_flag);

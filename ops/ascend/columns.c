@@ -118,31 +118,22 @@ uint32_t mona_columns_choose(mona_columns *p)
 void mona_columns_clear(const mona_columns *p)
 {
     if (p->in_c0 < AC_FRACTAL)
-        dup_all(p->core, p->stored[0], 0, (uint32_t)(p->packed - p->stored[0]) / sizeof(uint16_t),
-                side_by_side);
-    dup_all(p->core, p->turned, 0, (uint32_t)(turned_bytes(p) / sizeof(uint16_t)), side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+        dup_all(p->core, p->stored[0], 0, (uint32_t)(p->packed - p->stored[0]) / sizeof(uint16_t));
+    dup_done(p->core, p->turned, 0, (uint32_t)(turned_bytes(p) / sizeof(uint16_t)));
 }
 
 void mona_columns_bring(const mona_columns *p, ac_address from, size_t block_stride, uint32_t e)
 {
     const size_t column = (size_t)p->in_c0 * in_size(p);
     const size_t bytes = round_up((size_t)(p->end - p->first) * column, AC_BLOCK);
-    mona_copy_rows(p->core, p->reader == AC_PIPE_MTE2 ? AC_GM_UB : AC_L1_UB,
-                   (mona_steps){p->stored[e], (ptrdiff_t)(p->in_columns * column)},
+    mona_copy_rows(p->core, (mona_steps){p->stored[e], (ptrdiff_t)(p->in_columns * column)},
                    (mona_steps){from, (ptrdiff_t)block_stride}, p->in_blocks, (uint32_t)bytes);
 }
 
 ac_address mona_columns_widen(const mona_columns *p, uint32_t e)
 {
-    const mona_type type = p->bound->input[0].type;
-    ac_address row = p->stored[e];
-    if (type != MONA_F16) {
-        vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->packed, row,
-                  p->in_blocks * p->in_columns * p->in_c0);
-        ac_emit_barrier(p->core, AC_PIPE_V);
-        row = p->packed;
-    }
+    const ac_address row = widen_all(p->core, p->bound->input[0].type, p->packed, p->stored[e],
+                                     p->in_blocks * p->in_columns * p->in_c0);
     if (p->in_c0 == AC_FRACTAL * p->in_wide)
         return row;
     mona_pixels_spread(&(mona_pixels){p->core, p->in_c0, p->in_columns, p->turned}, p->spread, row,
@@ -153,18 +144,14 @@ ac_address mona_columns_widen(const mona_columns *p, uint32_t e)
 /* Pixels of less than a block have a single channel block. */
 void mona_columns_narrow(const mona_columns *p)
 {
-    const mona_type type = p->bound->output.type;
     const uint32_t columns = p->rows * p->out_blocks * p->out_columns;
     if (p->floats) {
-        vconv_all(p->core, AC_F32_F16, p->half, p->result, columns * p->out_wide * AC_FRACTAL);
-        ac_emit_barrier(p->core, AC_PIPE_V);
+        vconv_done(p->core, AC_F32_F16, p->half, p->result, columns * p->out_wide * AC_FRACTAL);
     }
     if (p->out_c0 < AC_FRACTAL)
         mona_pixels_pack(&(mona_pixels){p->core, p->out_c0, p->rows * p->out_columns, p->turned},
                          p->packed_out, p->half);
-    if (type != MONA_F16)
-        vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->out, p->packed_out,
-                  columns * p->out_c0);
+    narrow_all(p->core, p->bound->output.type, p->out, p->packed_out, columns * p->out_c0);
 }
 
 /* Only pixels of less than a block leave a part of one. */

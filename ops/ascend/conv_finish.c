@@ -23,9 +23,7 @@ static void place_constants(program *p, ac_address *at)
     ub->scale = take(at, p->conv->epilogue.scale ? lanes * sizeof(uint16_t) : 0);
     ub->slope = take(at, p->conv->epilogue.slope ? lanes * sizeof(uint16_t) : 0);
     ub->mask = take(at, p->k->masked ? lanes * sizeof(uint16_t) : 0);
-    ub->zero = take(at, VECTOR);
-    ub->low = take(at, VECTOR);
-    ub->high = take(at, VECTOR);
+    ub->clip = mona_take_bounds(at);
     ub->residual_scale = take(at, VECTOR);
     ub->bounds = take(at, p->k->table ? mona_polynomials_bound_bytes(p->k->table)
                                       : mona_function_uniform_bytes(&p->function));
@@ -66,27 +64,26 @@ size_t mona_conv_place_buffers(program *p, const tile *t)
 static void fill_blocks(const program *p, const tile *t)
 {
     const ac_epilogue *e = &p->conv->epilogue;
-    dup_all(p->core, p->ub.zero, 0, LANES, side_by_side);
-    dup_all(p->core, p->ub.low, ac_f16_from_f32(e->clip_min), LANES, side_by_side);
-    dup_all(p->core, p->ub.high, ac_f16_from_f32(e->clip_max), LANES, side_by_side);
-    dup_all(p->core, p->ub.residual_scale, ac_f16_from_f32(e->residual_scale), LANES, side_by_side);
+    dup_all(p->core, p->ub.clip.zero, 0, LANES);
+    mona_fill_bounds(p->core, &p->ub.clip, e);
+    dup_all(p->core, p->ub.residual_scale, ac_f16_from_f32(e->residual_scale), LANES);
     if (p->k->table)
         mona_polynomials_begin(p->core, p->k->table, p->ub.bounds);
     mona_function_begin(p->core, &p->function, p->ub.bounds);
     mona_conv_clear_residual(p, t);
     if (t->pitch == t->piece_rows && t->m1 % p->cuts == 0)
         return;
-    dup_all(p->core, p->ub.t, 0, tile_elements(p, t), side_by_side);
+    dup_all(p->core, p->ub.t, 0, tile_elements(p, t));
     if (has_residual_lanes(p))
-        dup_all(p->core, p->ub.residual, 0, tile_elements(p, t), side_by_side);
+        dup_all(p->core, p->ub.residual, 0, tile_elements(p, t));
 }
 
 /* Constants of `parts` parts from lane `first` on, `size` bytes each; from: those of all parts. */
 static void load_lanes(const program *p, ac_address to, const void *from, size_t first,
                        uint32_t size, uint32_t parts)
 {
-    copy_blocks(p, AC_L1_UB, to, mona_constant_at(p->core, from) + first * size,
-                parts * p->k->width * LANES * size / AC_BLOCK);
+    ac_emit_copy_bytes(p->core, to, mona_constant_at(p->core, from) + first * size,
+                       parts * p->k->width * LANES * size);
 }
 
 /* The same of biases, with all copies. */
@@ -98,7 +95,7 @@ static void load_biases(const program *p, size_t first, uint32_t parts)
                        .blocks = BLOCKS,
                        .dst_gap = (uint16_t)((copies - 1) * BLOCKS)};
     for (uint32_t i = 0; i < copies; i++)
-        ac_emit_copy(p->core, AC_L1_UB, p->ub.bias + (size_t)i * BLOCKS * AC_BLOCK,
+        ac_emit_copy(p->core, p->ub.bias + (size_t)i * BLOCKS * AC_BLOCK,
                      mona_constant_at(p->core, p->k->bias) + first * sizeof(uint32_t), c);
 }
 
@@ -209,13 +206,6 @@ static void drain_tile(const program *p, const tile *t)
 
 /* ---- epilogue -------------------------------------------------------------------------------- */
 
-/* to = ub.t op a block of 16 values, which is used repeatedly. */
-static void with_block(const program *p, const tile *t, ac_vec2 op, ac_address to, ac_address block)
-{
-    vec2_all(p->core, op, to, p->ub.t, block, tile_elements(p, t), b_again);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
 /* buffer = buffer op the constants of each lane. The buffer is laid out like t. */
 static void with_lanes(const program *p, const tile *t, ac_vec2 op, ac_address buffer,
                        ac_address lanes)
@@ -232,29 +222,17 @@ static void with_lanes(const program *p, const tile *t, ac_vec2 op, ac_address b
 static void prelu(const program *p, const tile *t)
 {
     const ac_address negative = p->ub.negative;
-    with_block(p, t, AC_VMIN, negative, p->ub.zero);
+    vec2_done(p->core, AC_VMIN, negative, p->ub.t, p->ub.clip.zero, tile_elements(p, t), b_again);
     with_lanes(p, t, AC_VMUL, negative, p->ub.slope);
-    with_block(p, t, AC_VMAX, p->ub.t, p->ub.zero);
-    vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, negative, tile_elements(p, t), side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    mona_activate(p->core, &p->ub.clip, MONA_ACT_RELU, p->ub.t, tile_elements(p, t));
+    vec2_done(p->core, AC_VADD, p->ub.t, p->ub.t, negative, tile_elements(p, t), side_by_side);
 }
 
 static void activate(const program *p, uint8_t activation, const tile *t)
 {
-    switch ((mona_activation)activation) {
-    case MONA_ACT_RELU:
-        with_block(p, t, AC_VMAX, p->ub.t, p->ub.zero);
-        break;
-    case MONA_ACT_PRELU:
+    if (activation == MONA_ACT_PRELU)
         prelu(p, t);
-        break;
-    case MONA_ACT_CLIP:
-        with_block(p, t, AC_VMAX, p->ub.t, p->ub.low);
-        with_block(p, t, AC_VMIN, p->ub.t, p->ub.high);
-        break;
-    default:
-        break;
-    }
+    mona_activate(p->core, &p->ub.clip, activation, p->ub.t, tile_elements(p, t));
 }
 
 /* Whether the second activation is a RELU that rounding does: the conversion to U8, as it saturates
@@ -272,8 +250,8 @@ static void add_residual(const program *p, const tile *t)
         mona_conv_add_residual(p, t);
         return;
     }
-    vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, p->ub.residual, tile_elements(p, t), side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    vec2_done(p->core, AC_VADD, p->ub.t, p->ub.t, p->ub.residual, tile_elements(p, t),
+              side_by_side);
 }
 
 /* A first activation that is a RELU is part of the drain. */
@@ -289,8 +267,7 @@ void mona_conv_finish(const program *p, const tile *t)
     if (!rounding_activates(p))
         activate(p, e->activation_after_add, t);
     if (scales_first(p) && e->output_scale != 1) {
-        muls_all(p->core, p->ub.t, p->ub.t, e->output_scale, tile_elements(p, t), side_by_side);
-        ac_emit_barrier(p->core, AC_PIPE_V);
+        vecs_done(p->core, AC_VMULS, p->ub.t, p->ub.t, e->output_scale, tile_elements(p, t));
     }
     if (p->k->table)
         mona_polynomials_apply(p->core, p->k->table,

@@ -242,7 +242,7 @@ static void load_more(program *p)
     if (p->loading == p->all_weights)
         return;
     p->loading = p->all_weights - p->loading < 2 * PIECE ? p->all_weights : p->loading + PIECE;
-    ac_emit_load_constants(p->core, from, p->weights + p->loading - from);
+    ac_emit_copy_bytes(p->core, from, from, p->weights + p->loading - from);
     ac_emit_set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_MTE1, 0);
 }
 

@@ -28,9 +28,9 @@ typedef struct buffers {
     ac_address bias;         /* 32 bits each; 16 of them `bias_copies` times */
     ac_address scale, slope; /* fp16 */
     ac_address mask;         /* all bits set where there is a channel, else 0 */
-    /* Blocks of 16 equal values in fp16: 0, the bounds of CLIP, the scale of the residual. */
-    ac_address zero, low, high, residual_scale;
-    ac_address bounds, work; /* of the polynomials, or of the function */
+    mona_bounds clip;
+    ac_address residual_scale; /* 16 times, in fp16 */
+    ac_address bounds, work;   /* of the polynomials, or of the function */
     /* Of a tile. */
     ac_address t, negative;    /* fp16, laid out as `tile` says */
     ac_address residual;       /* like t if the cube adds the residual, else conv_residual.c */
@@ -168,13 +168,6 @@ static inline ac_address piece_at(const program *p, const tile *t, ac_address ba
 static inline uint32_t tile_elements(const program *p, const tile *t)
 {
     return (t->end - t->first) * part_elements(p, t);
-}
-
-/* Takes `bytes` bytes of UB, rounded up to whole blocks, and moves *at past them. */
-static inline void copy_blocks(const program *p, ac_path path, ac_address to, ac_address from,
-                               uint32_t blocks)
-{
-    ac_emit_copy(p->core, path, to, from, (ac_copy){.bursts = 1, .blocks = (uint16_t)blocks});
 }
 
 /* conv_finish.c. */

@@ -97,15 +97,15 @@ void mona_conv_clear_residual(const program *p, const tile *t)
 {
     if (adds_by_vector(p) && residual_like_t(p)) {
         for (uint32_t h = 0; h < HALVES; h++)
-            dup_all(p->core, p->ub.raw[h], 0, tile_elements(p, t), side_by_side);
+            dup_all(p->core, p->ub.raw[h], 0, tile_elements(p, t));
         sync(p, AC_PIPE_V, AC_PIPE_MTE1, 3);
     }
     if (!adds_by_vector(p) || !is_turned(p))
         return;
     const uint32_t channel = lanes_in(p, t).groups * LANES_GROUP_BYTES / sizeof(uint16_t);
-    dup_all(p->core, p->ub.spare, 0, channel, side_by_side);
+    dup_all(p->core, p->ub.spare, 0, channel);
     for (uint32_t h = 0; h < HALVES; h++)
-        dup_all(p->core, p->ub.raw[h], 0, channel * p->row->residual.c0, side_by_side);
+        dup_all(p->core, p->ub.raw[h], 0, channel * p->row->residual.c0);
     sync(p, AC_PIPE_V, AC_PIPE_MTE1, 3);
 }
 
@@ -157,8 +157,8 @@ static void load_row(const program *p, const tile *t, uint32_t y)
         const ac_address from = residual_at(p, t, y, n);
         const size_t beyond = (size_t)(from % AC_BLOCK);
         if (n == first || residual_block(p, n) != residual_block(p, n - 1))
-            copy_blocks(p, AC_L1_UB, piece_of(p, t, n) + y * (size_t)row_pitch(p, t) * VECTOR,
-                        from - beyond, (uint32_t)((beyond + bytes + AC_BLOCK - 1) / AC_BLOCK));
+            ac_emit_copy_bytes(p->core, piece_of(p, t, n) + y * (size_t)row_pitch(p, t) * VECTOR,
+                               from - beyond, beyond + bytes);
     }
 }
 
@@ -167,8 +167,7 @@ static void load_like_t(const program *p, const tile *t, uint32_t y)
 {
     const mona_row_at *r = &p->rows[t->y + y].residual;
     const size_t part = part_elements(p, t) * sizeof(uint16_t), row = t->row_m1 * AC_FRACTAL;
-    mona_copy_rows(p->core, AC_L1_UB,
-                   (mona_steps){p->ub.raw[t->slot] + y * row * VECTOR, (ptrdiff_t)part},
+    mona_copy_rows(p->core, (mona_steps){p->ub.raw[t->slot] + y * row * VECTOR, (ptrdiff_t)part},
                    (mona_steps){residual_at(p, t, y, t->first), (ptrdiff_t)r->block_stride},
                    t->end - t->first, t->pixels * VECTOR);
 }
@@ -178,8 +177,8 @@ static void load_turned(const program *p, const tile *t)
 {
     const mona_row_at *r = &p->row->residual;
     const uint32_t pixel = r->c0 * (uint32_t)sizeof(uint16_t);
-    copy_blocks(p, AC_L1_UB, p->ub.raw[t->slot], r->at + (size_t)t->x * pixel,
-                ceil_div_u32(t->pixels * pixel, AC_BLOCK));
+    ac_emit_copy_bytes(p->core, p->ub.raw[t->slot], r->at + (size_t)t->x * pixel,
+                       t->pixels * pixel);
 }
 
 void mona_conv_load_residual(const program *p, const tile *t)
@@ -211,7 +210,7 @@ static void spread(const program *p, const tile *t, uint32_t n)
     const uint32_t first = one ? 0 : n * LANES % r->c0;
     const uint32_t channels = one ? LANES : min_u32(r->c0 - first, LANES);
     if (channels < LANES)
-        dup_all(p->core, lanes_of(p, t, n), 0, t->pixels * LANES, side_by_side);
+        dup_all(p->core, lanes_of(p, t, n), 0, t->pixels * LANES);
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t i = 0; i < channels; i++)
         ac_emit_move(p->core, lanes_of(p, t, n) + i * sizeof(uint16_t),
@@ -230,7 +229,7 @@ static void scale(const program *p, const tile *t, uint32_t n)
     for (uint32_t y = 0; y < t->count; y++) {
         const size_t row = y * (size_t)row_pitch(p, t) * VECTOR;
         muls_all(p->core, lanes_of(p, t, n) + row, raw_of(p, t, n) + row,
-                 p->conv->epilogue.residual_scale, t->pixels * LANES, side_by_side);
+                 p->conv->epilogue.residual_scale, t->pixels * LANES);
     }
 }
 
@@ -250,7 +249,7 @@ static void turn(const program *p, const tile *t)
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (p->conv->epilogue.residual_scale != 1)
         muls_all(p->core, p->ub.residual, p->ub.residual, p->conv->epilogue.residual_scale,
-                 (uint32_t)(turned_rows(p) * bytes / sizeof(uint16_t)), side_by_side);
+                 (uint32_t)(turned_rows(p) * bytes / sizeof(uint16_t)));
 }
 
 /* ---- to t ------------------------------------------------------------------------------------ */
@@ -302,8 +301,7 @@ static void add_like_t(const program *p, const tile *t)
     const ac_address raw = p->ub.raw[t->slot];
     const float s = p->conv->epilogue.residual_scale;
     if (s != 1) {
-        muls_all(p->core, raw, raw, s, tile_elements(p, t), side_by_side);
-        ac_emit_barrier(p->core, AC_PIPE_V);
+        vecs_done(p->core, AC_VMULS, raw, raw, s, tile_elements(p, t));
     }
     vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, raw, tile_elements(p, t), side_by_side);
 }

@@ -38,7 +38,7 @@ uint32_t mona_conv_cuts(const program *p)
  * long that it pays to have fewer. */
 static bool has_gaps(const program *p)
 {
-    return p->cuts > 1 && p->k->way == MONA_CONV_ROW && ac_path_out(p->row->output.at) != AC_UB_GM;
+    return p->cuts > 1 && p->k->way == MONA_CONV_ROW && !ac_in_gm(p->row->output.at);
 }
 
 /* Blocks of the result from one cut to the next. */
@@ -117,7 +117,7 @@ static uint32_t joined_blocks(const program *p, const tile *t)
     const uint32_t parts = t->end - t->first, pitch = row_pitch(p, t);
     const size_t blocks = o->block_stride / AC_BLOCK, all = parts * blocks;
     const ac_address gap = row_step(p, t) / AC_BLOCK - all;
-    if (!is_whole_wide(p) || t->count < 2 || ac_path_out(o->at) != AC_UB_GM || !p->rows->whole ||
+    if (!is_whole_wide(p) || t->count < 2 || !ac_in_gm(o->at) || !p->rows->whole ||
         t->pixels != p->rows->pixels || o->block_stride % AC_BLOCK || blocks > pitch ||
         all > UINT8_MAX || pitch > UINT8_MAX || gap > MAX_GAP)
         return 0;
@@ -131,7 +131,7 @@ static void scale_once(const program *p, ac_address to, ac_address from, ac_vect
 {
     const float scale = scales_first(p) ? 1 : p->conv->epilogue.output_scale;
     if (rounds_by_max(p))
-        ac_emit_vec2(p->core, AC_VMAX, to, from, p->ub.zero, v);
+        ac_emit_vec2(p->core, AC_VMAX, to, from, p->ub.clip.zero, v);
     else
         ac_emit_vecs(p->core, AC_VMULS, to, from, scale, v);
 }
@@ -192,8 +192,7 @@ static void round_planes(const program *p, const tile *t, uint32_t part, ac_vcon
     const bool wide = stored_type(p) == MONA_F16;
     const float scale = ac_f32_from_f16(p->row->planes->scale);
     if (wide || (is_wide(p) && scale != 1))
-        muls_all(p->core, wide ? result_of(p, t, part) : from, from, scale, part_elements(p, t),
-                 side_by_side);
+        muls_all(p->core, wide ? result_of(p, t, part) : from, from, scale, part_elements(p, t));
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (!wide)
         round_whole(p, t, part, kind);
@@ -231,10 +230,10 @@ static void copy_result(const program *p, const tile *t, uint32_t part, ac_addre
     while (blocks) {
         const uint32_t left = min_u32(blocks, piece - first % piece);
         const uint32_t cuts = left == piece ? blocks / piece : 1;
-        ac_emit_copy_out(p->core, to, result_block(p, t, part, first),
-                         (ac_copy){.bursts = (uint16_t)cuts,
-                                   .blocks = (uint16_t)left,
-                                   .src_gap = (uint16_t)(cuts > 1 ? cut_blocks(p, t) - piece : 0)});
+        ac_emit_copy(p->core, to, result_block(p, t, part, first),
+                     (ac_copy){.bursts = (uint16_t)cuts,
+                               .blocks = (uint16_t)left,
+                               .src_gap = (uint16_t)(cuts > 1 ? cut_blocks(p, t) - piece : 0)});
         to += (size_t)cuts * left * AC_BLOCK;
         first += cuts * left;
         blocks -= cuts * left;
@@ -251,11 +250,11 @@ static bool copy_results(const program *p, const tile *t, ac_address to, uint32_
     const size_t gap = stride / AC_BLOCK - blocks;
     if (t->end - t->first == 1 || has_gaps(p) || !blocks || stride % AC_BLOCK || gap > MAX_GAP)
         return false;
-    ac_emit_copy_out(p->core, to, result_block(p, t, t->first, first),
-                     (ac_copy){.bursts = (uint16_t)(t->end - t->first),
-                               .blocks = (uint16_t)blocks,
-                               .src_gap = (uint16_t)(result - blocks),
-                               .dst_gap = (uint16_t)gap});
+    ac_emit_copy(p->core, to, result_block(p, t, t->first, first),
+                 (ac_copy){.bursts = (uint16_t)(t->end - t->first),
+                           .blocks = (uint16_t)blocks,
+                           .src_gap = (uint16_t)(result - blocks),
+                           .dst_gap = (uint16_t)gap});
     return true;
 }
 
@@ -288,20 +287,18 @@ static bool store_parts(const program *p, const tile *t)
     const mona_row_at *o = &p->rows[t->y].output;
     const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
     const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK;
-    if (t->end - t->first >= t->count || has_gaps(p) || bytes % AC_BLOCK ||
-        ac_path_out(o->at) != AC_UB_GM)
+    if (t->end - t->first >= t->count || has_gaps(p) || bytes % AC_BLOCK || !ac_in_gm(o->at))
         return false;
     const ac_address gap = row_step(p, t) - bytes;
     if (gap > (ac_address)MAX_GAP * AC_BLOCK || gap % AC_BLOCK)
         return false;
     for (uint32_t part = t->first; part < t->end; part++)
-        ac_emit_copy_out(
-            p->core, o->at + part * o->block_stride + (size_t)t->x * column,
-            result_block(p, t, part, 0),
-            (ac_copy){.bursts = (uint16_t)t->count,
-                      .blocks = (uint16_t)blocks,
-                      .src_gap = (uint16_t)(row_pitch(p, t) * column / AC_BLOCK - blocks),
-                      .dst_gap = (uint16_t)(gap / AC_BLOCK)});
+        ac_emit_copy(p->core, o->at + part * o->block_stride + (size_t)t->x * column,
+                     result_block(p, t, part, 0),
+                     (ac_copy){.bursts = (uint16_t)t->count,
+                               .blocks = (uint16_t)blocks,
+                               .src_gap = (uint16_t)(row_pitch(p, t) * column / AC_BLOCK - blocks),
+                               .dst_gap = (uint16_t)(gap / AC_BLOCK)});
     return true;
 }
 
@@ -310,10 +307,10 @@ static bool store_joined(const program *p, const tile *t)
     const mona_row_at *o = &p->rows[t->y].output;
     const uint32_t blocks = joined_blocks(p, t) * (t->end - t->first);
     if (blocks)
-        ac_emit_copy_out(p->core, o->at + t->first * o->block_stride, result_of(p, t, t->first),
-                         (ac_copy){.bursts = (uint16_t)t->count,
-                                   .blocks = (uint16_t)blocks,
-                                   .dst_gap = (uint16_t)(row_step(p, t) / AC_BLOCK - blocks)});
+        ac_emit_copy(p->core, o->at + t->first * o->block_stride, result_of(p, t, t->first),
+                     (ac_copy){.bursts = (uint16_t)t->count,
+                               .blocks = (uint16_t)blocks,
+                               .dst_gap = (uint16_t)(row_step(p, t) / AC_BLOCK - blocks)});
     return blocks;
 }
 
@@ -366,7 +363,7 @@ static void store_planes(const program *p, const tile *t)
     const bool together = gap != UINT32_MAX;
     const ac_address result = p->ub.result[t->slot];
     if (blocks && together)
-        ac_emit_copy(p->core, AC_UB_GM, plane_row(p, t, 0), result,
+        ac_emit_copy(p->core, plane_row(p, t, 0), result,
                      (ac_copy){.bursts = (uint16_t)p->k->width,
                                .blocks = (uint16_t)blocks,
                                .src_gap = (uint16_t)(lane_blocks - blocks),
@@ -376,7 +373,7 @@ static void store_planes(const program *p, const tile *t)
     for (uint32_t j = 0; j < p->k->width; j++) {
         const ac_address from = result + (size_t)j * lane_blocks * AC_BLOCK;
         if (blocks && !together)
-            copy_blocks(p, AC_UB_GM, plane_row(p, t, j), from, blocks);
+            ac_emit_copy_bytes(p->core, plane_row(p, t, j), from, bytes - rest);
         if (rest)
             mona_scalar_copy(p->core, plane_row(p, t, j) + bytes - rest, from + bytes - rest, rest);
     }
@@ -453,8 +450,8 @@ static void scatter_pixel(const program *p, const tile *t)
     }
     ac_emit_barrier(p->core, AC_PIPE_ALL);
     for (uint32_t part = t->first; part < t->end; part++)
-        copy_blocks(p, AC_UB_GM, planes->rows[part * LANES], result_of(p, t, part),
-                    min_u32(p->conv->channels - part * LANES, LANES));
+        ac_emit_copy_bytes(p->core, planes->rows[part * LANES], result_of(p, t, part),
+                           (uint64_t)min_u32(p->conv->channels - part * LANES, LANES) * AC_BLOCK);
     ac_emit_barrier(p->core, AC_PIPE_ALL);
 }
 

@@ -93,9 +93,7 @@ static void bring(const program *p, uint32_t block)
     const size_t bytes = (size_t)(left < pixels(p) ? left : pixels(p)) * column;
     const ac_address from = mona_window_at(p->calls, 0, 0, p->x) + block * in->block_stride;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_copy(
-        p->core, AC_L1_UB, p->in, from,
-        (ac_copy){.bursts = 1, .blocks = (uint16_t)(round_up(bytes, AC_BLOCK) / AC_BLOCK)});
+    ac_emit_copy_bytes(p->core, p->in, from, bytes);
     ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, 0);
 }
 
@@ -238,11 +236,11 @@ void mona_depth_to_space_program(const mona_row_call *calls, uint32_t count)
     p.lanes.core = p.core;
     p.lanes.element = p.element;
     choose_size(&p);
-    dup_all(p.core, p.in, 0, (uint32_t)((p.in_c0 + 1) * channel_bytes(&p) / sizeof(uint16_t)),
-            side_by_side); /* p.in and p.zeros */
+    dup_all(
+        p.core, p.in, 0,
+        (uint32_t)((p.in_c0 + 1) * channel_bytes(&p) / sizeof(uint16_t))); /* p.in and p.zeros */
     ac_emit_barrier(p.core, AC_PIPE_V);
-    ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_set_flag);
     for (uint32_t i = 0, same; i < count; i += same) {
         for (same = 1; i + same < count && calls[i + same].y / factor == calls[i].y / factor;)
             same++;
@@ -250,6 +248,5 @@ void mona_depth_to_space_program(const mona_row_call *calls, uint32_t count)
         p.x = x;
         expand_row(&p, same);
     }
-    ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_wait_flag);
 }

@@ -32,7 +32,8 @@ typedef struct program {
     const ac_epilogue *epilogue;
     ac_core *core;
     uint32_t room; /* elements of a piece */
-    ac_address zero, low, high, t[2], stored[2], result;
+    mona_bounds bounds;
+    ac_address t[2], stored[2], result;
 } program;
 
 static bool keeps_zero(const ac_epilogue *e)
@@ -66,35 +67,14 @@ const char *mona_elementwise_program_missing(const mona_bound_op *b)
 /* Converts count elements of operand i to fp16 and scales them. */
 static ac_address widen(const program *p, uint32_t i, uint32_t count)
 {
-    const mona_type type = p->bound->input[i].type;
     const float scale = ac_f32_from_f16(p->bound->op->elementwise.scale[i]);
-    ac_address from = p->stored[i];
-    if (type != MONA_F16) {
-        vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->t[i], p->stored[i], count);
-        ac_emit_barrier(p->core, AC_PIPE_V);
-        from = p->t[i];
-        take_zero(p->core, from, p->bound->input[i].zero, count);
-    }
+    const ac_address from =
+        widen_all(p->core, p->bound->input[i].type, p->t[i], p->stored[i], count);
+    take_zero(p->core, from, p->bound->input[i].zero, count);
     if (scale == 1)
         return from;
-    muls_all(p->core, p->t[i], from, scale, count, side_by_side);
+    muls_all(p->core, p->t[i], from, scale, count);
     return p->t[i];
-}
-
-static void with_block(const program *p, ac_vec2 op, ac_address block, uint32_t count)
-{
-    vec2_all(p->core, op, p->t[0], p->t[0], block, count, b_again);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
-static void activate(const program *p, uint8_t activation, uint32_t count)
-{
-    if (activation == MONA_ACT_RELU)
-        with_block(p, AC_VMAX, p->zero, count);
-    if (activation == MONA_ACT_CLIP) {
-        with_block(p, AC_VMAX, p->low, count);
-        with_block(p, AC_VMIN, p->high, count);
-    }
 }
 
 static void combine(const program *p, uint32_t count)
@@ -103,27 +83,19 @@ static void combine(const program *p, uint32_t count)
     const mona_type type = p->bound->output.type;
     const ac_address a = widen(p, 0, count), b = widen(p, 1, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
-    vec2_all(p->core, p->bound->op->kind == MONA_OP_MUL ? AC_VMUL : AC_VADD, p->t[0], a, b, count,
-             side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-    activate(p, e->activation, count);
-    activate(p, e->activation_after_add, count);
+    vec2_done(p->core, p->bound->op->kind == MONA_OP_MUL ? AC_VMUL : AC_VADD, p->t[0], a, b, count,
+              side_by_side);
+    mona_activate(p->core, &p->bounds, e->activation, p->t[0], count);
+    mona_activate(p->core, &p->bounds, e->activation_after_add, p->t[0], count);
     if (type == MONA_F16) {
-        muls_all(p->core, p->result, p->t[0], e->output_scale, count, side_by_side);
+        muls_all(p->core, p->result, p->t[0], e->output_scale, count);
         return;
     }
     if (e->output_scale != 1)
-        muls_all(p->core, p->t[0], p->t[0], e->output_scale, count, side_by_side);
+        muls_all(p->core, p->t[0], p->t[0], e->output_scale, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     add_zero(p->core, p->t[0], p->bound->output.zero, count);
-    vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->result, p->t[0], count);
-}
-
-/* Copies `bytes` of an operand to UB, rounded up to the end of a block. */
-static void bring(const program *p, ac_address to, ac_address from, size_t bytes)
-{
-    ac_emit_copy(p->core, AC_L1_UB, to, from,
-                 (ac_copy){.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)});
+    narrow_all(p->core, type, p->result, p->t[0], count);
 }
 
 /* Computes elements [first, first + count) of a row of one channel block. */
@@ -134,7 +106,8 @@ static void combine_piece(const program *p, const mona_row_call *call, uint32_t 
     for (uint32_t i = 0; i < 2; i++) {
         const mona_row_at row = mona_input_at(call, i);
         const size_t size = mona_type_size(row.type);
-        bring(p, p->stored[i], row.at + block * row.block_stride + first * size, count * size);
+        ac_emit_copy_bytes(p->core, p->stored[i], row.at + block * row.block_stride + first * size,
+                           count * size);
     }
     ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, 0);
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
@@ -149,18 +122,15 @@ static void combine_piece(const program *p, const mona_row_call *call, uint32_t 
 
 static void lay_out(program *p)
 {
-    enum { CONSTANTS = 3 };
-    const size_t bytes = ub_room(p->bound->target) - CONSTANTS * AC_BLOCK;
-    p->zero = ac_at(AC_UB, 0), p->low = p->zero + AC_BLOCK, p->high = p->low + AC_BLOCK;
+    ac_address at = ac_at(AC_UB, 0), *const rows[] = {&p->t[0], &p->t[1], &p->stored[0],
+                                                      &p->stored[1], &p->result};
+    p->bounds = mona_take_bounds(&at);
+    const uint64_t bytes = ub_room(p->bound->target) - ac_offset_of(at);
     p->room = (uint32_t)(bytes / BYTES_OF_ELEMENT / AC_REPEAT * AC_REPEAT);
-    p->t[0] = p->high + AC_BLOCK;
-    p->t[1] = p->t[0] + 2 * p->room;
-    p->stored[0] = p->t[1] + 2 * p->room;
-    p->stored[1] = p->stored[0] + 2 * p->room;
-    p->result = p->stored[1] + 2 * p->room;
-    dup_all(p->core, p->zero, 0, AC_FRACTAL, side_by_side);
-    dup_all(p->core, p->low, ac_f16_from_f32(p->epilogue->clip_min), AC_FRACTAL, side_by_side);
-    dup_all(p->core, p->high, ac_f16_from_f32(p->epilogue->clip_max), AC_FRACTAL, side_by_side);
+    for (uint32_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        *rows[i] = take(&at, 2 * p->room);
+    dup_all(p->core, p->bounds.zero, 0, AC_FRACTAL);
+    mona_fill_bounds(p->core, &p->bounds, p->epilogue);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -175,15 +145,13 @@ void mona_elementwise_program(const mona_row_call *calls, uint32_t count)
     const uint32_t elements = (uint32_t)(calls->x_end - calls->x_begin) * c0;
     program p = {.bound = b, .epilogue = b->constants, .core = calls->core};
     lay_out(&p);
-    ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_set_flag);
     for (uint32_t row = 0; row < count; row++)
         for (uint32_t n = 0; n < blocks; n++)
             for (uint32_t first = 0; first < elements; first += p.room)
                 combine_piece(&p, &calls[row], n, first,
                               elements - first < p.room ? elements - first : p.room);
-    ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_wait_flag);
 }
 
 void mona_elementwise_program_forget(const mona_bound_op *b)

@@ -31,7 +31,8 @@ typedef struct program {
     ac_core *core;
     uint32_t unit, pixels;
     side in[2], out;
-    ac_address zero, low, high, mask, turned, negative, slopes;
+    mona_bounds bounds;
+    ac_address mask, turned, negative, slopes;
 } program;
 
 static bool repeats(const program *p, uint32_t i)
@@ -80,10 +81,10 @@ static size_t turned_bytes(const program *p)
     return max;
 }
 
-/* The slices of the result, and of what else has its form. */
-static size_t slices_bytes(const program *p)
+/* Elements in the slices of the result, and of what else has its form. */
+static uint32_t results(const program *p)
 {
-    return (size_t)blocks_of(p, &p->out) * p->out.count * p->out.wide * AC_BLOCK;
+    return blocks_of(p, &p->out) * p->out.count * p->out.wide * AC_FRACTAL;
 }
 
 /* Lays out UB. Returns the bytes that this takes. */
@@ -100,11 +101,9 @@ static size_t lay_out(program *p)
     p->out.count = (uint32_t)round_up(p->pixels, mona_pixels_group(p->out.c0));
     place_side(p, &p->out, &at);
     p->turned = take(&at, turned_bytes(p));
-    p->zero = take(&at, AC_BLOCK);
-    p->low = take(&at, AC_BLOCK);
-    p->high = take(&at, AC_BLOCK);
+    p->bounds = mona_take_bounds(&at);
     p->mask = take(&at, AC_BLOCK);
-    p->negative = take(&at, sloped ? slices_bytes(p) : 0);
+    p->negative = take(&at, sloped ? results(p) * sizeof(uint16_t) : 0);
     p->slopes = take(&at, sloped ? round_up(p->bound->output.channels, AC_FRACTAL) * 2 : 0);
     return (size_t)ac_offset_of(at);
 }
@@ -144,10 +143,8 @@ static void bring_constants(const program *p)
 {
     const ac_epilogue *e = p->epilogue;
     const uint32_t channels = p->bound->output.channels, there = channels % AC_FRACTAL;
-    dup_all(p->core, ac_at(AC_UB, 0), 0, (uint32_t)(ac_offset_of(p->zero) / 2) + AC_FRACTAL,
-            side_by_side);
-    dup_all(p->core, p->low, ac_f16_from_f32(e->clip_min), AC_FRACTAL, side_by_side);
-    dup_all(p->core, p->high, ac_f16_from_f32(e->clip_max), AC_FRACTAL, side_by_side);
+    dup_all(p->core, ac_at(AC_UB, 0), 0, (uint32_t)(ac_offset_of(p->bounds.zero) / 2) + AC_FRACTAL);
+    mona_fill_bounds(p->core, &p->bounds, e);
     ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_S, 0); /* which has used those of the rows before */
     fill_halves(p, p->mask, there, UINT16_MAX);
     fill_halves(p, p->mask + 2 * (uint64_t)there, AC_FRACTAL - there, 0);
@@ -169,7 +166,7 @@ static void bring(const program *p, const mona_row_call *call, uint32_t i, uint3
     const uint32_t all = ceil_div_u32(p->bound->input[i].channels, s->c0);
     const size_t bytes = round_up((size_t)(s->lead + pixels) * pixel_bytes(s), AC_BLOCK);
     const ac_address from = mona_window_at(call, i, 0, x - s->lead) + block * in->block_stride;
-    mona_copy_rows(p->core, AC_L1_UB, (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
+    mona_copy_rows(p->core, (mona_steps){s->stored, (ptrdiff_t)s->count * pixel_bytes(s)},
                    (mona_steps){from, (ptrdiff_t)in->block_stride},
                    min_u32(blocks_of(p, s), all - block), (uint32_t)bytes);
 }
@@ -189,7 +186,7 @@ static void widen(const program *p, uint32_t i)
         mona_pixels_spread(&(mona_pixels){p->core, s->c0, s->count, p->turned}, s->slices,
                            s->packed, repeats(p, i));
     if (scale != 1)
-        muls_all(p->core, s->slices, s->slices, scale, pixels * s->wide * AC_FRACTAL, side_by_side);
+        muls_all(p->core, s->slices, s->slices, scale, pixels * s->wide * AC_FRACTAL);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -215,38 +212,19 @@ static ac_vector strides_of(uint32_t dst, uint32_t a, uint32_t b)
                        .b_repeat = (uint8_t)(8 * b)};
 }
 
-/* The whole result and a block of 16 values. */
-static void with_block(const program *p, ac_vec2 op, ac_address dst, ac_address block)
-{
-    vec2_all(p->core, op, dst, p->out.slices, block, (uint32_t)slices_bytes(p) / 2, b_again);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
 /* max(t, 0) + f16(min(t, 0) * slope) */
 static void activate_sloped(const program *p, uint32_t first, uint32_t slices)
 {
-    const uint32_t wide = p->out.wide, count = p->out.count * AC_FRACTAL;
-    with_block(p, AC_VMIN, p->negative, p->zero);
-    with_block(p, AC_VMAX, p->out.slices, p->zero);
+    const uint32_t wide = p->out.wide, count = p->out.count * AC_FRACTAL, all = results(p);
+    vec2_done(p->core, AC_VMIN, p->negative, p->out.slices, p->bounds.zero, all, b_again);
+    mona_activate(p->core, &p->bounds, MONA_ACT_RELU, p->out.slices, all);
     for (uint32_t k = 0; k < slices; k++) {
         const ac_address at = p->negative + (slice_of(p, &p->out, k) - p->out.slices);
         vec2_all(p->core, AC_VMUL, at, at, p->slopes + (first + k * AC_FRACTAL) * 2, count,
                  strides_of(wide, wide, 0));
     }
     ac_emit_barrier(p->core, AC_PIPE_V);
-    vec2_all(p->core, AC_VADD, p->out.slices, p->out.slices, p->negative,
-             (uint32_t)slices_bytes(p) / 2, side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
-static void activate(const program *p, uint8_t activation)
-{
-    if (activation == MONA_ACT_RELU)
-        with_block(p, AC_VMAX, p->out.slices, p->zero);
-    if (activation == MONA_ACT_CLIP) {
-        with_block(p, AC_VMAX, p->out.slices, p->low);
-        with_block(p, AC_VMIN, p->out.slices, p->high);
-    }
+    vec2_done(p->core, AC_VADD, p->out.slices, p->out.slices, p->negative, all, side_by_side);
 }
 
 /* Makes zeros of what is no channel, among the slices from channel `first` on. */
@@ -258,7 +236,7 @@ static void clear_others(const program *p, uint32_t first)
         const uint32_t begin = first + k * AC_FRACTAL;
         const ac_address at = slice_of(p, &p->out, k);
         if (begin >= channels)
-            dup_all(p->core, at, 0, count, strides_of(wide, 0, 0));
+            dup_strided(p->core, at, 0, count, strides_of(wide, 0, 0));
         else if (begin + AC_FRACTAL > channels)
             vec2_all(p->core, AC_VAND, at, at, p->mask, count, strides_of(wide, wide, 0));
     }
@@ -270,16 +248,14 @@ static void narrow(const program *p)
     const side *s = &p->out;
     if (s->c0 < AC_FRACTAL)
         mona_pixels_pack(&(mona_pixels){p->core, s->c0, s->count, p->turned}, s->packed, s->slices);
-    if (s->type != MONA_F16)
-        vconv_all(p->core, s->type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, s->stored, s->packed,
-                  blocks_of(p, s) * s->count * s->c0);
+    narrow_all(p->core, s->type, s->stored, s->packed, blocks_of(p, s) * s->count * s->c0);
 }
 
 /* Computes a unit of channels from `first` on. */
 static void combine(const program *p, uint32_t first, uint32_t pixels)
 {
     const ac_epilogue *e = p->epilogue;
-    const uint32_t left = p->bound->output.channels - first;
+    const uint32_t left = p->bound->output.channels - first, all = results(p);
     const uint32_t slices = ceil_div_u32(min_u32(left, p->unit), AC_FRACTAL);
     const uint32_t b_stride = is_one_pixel(p, 1) ? 0 : p->in[1].wide;
     for (uint32_t k = 0; k < slices; k++)
@@ -289,13 +265,12 @@ static void combine(const program *p, uint32_t first, uint32_t pixels)
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (e->activation == MONA_ACT_PRELU)
         activate_sloped(p, first, slices);
-    activate(p, e->activation);
-    activate(p, e->activation_after_add);
+    mona_activate(p->core, &p->bounds, e->activation, p->out.slices, all);
+    mona_activate(p->core, &p->bounds, e->activation_after_add, p->out.slices, all);
     if (e->output_scale != 1)
-        muls_all(p->core, p->out.slices, p->out.slices, e->output_scale,
-                 (uint32_t)slices_bytes(p) / 2, side_by_side);
+        muls_all(p->core, p->out.slices, p->out.slices, e->output_scale, all);
     ac_emit_barrier(p->core, AC_PIPE_V);
-    add_zero(p->core, p->out.slices, p->bound->output.zero, (uint32_t)slices_bytes(p) / 2);
+    add_zero(p->core, p->out.slices, p->bound->output.zero, all);
     clear_others(p, first);
     narrow(p);
 }
@@ -348,11 +323,9 @@ void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count)
     while (lay_out(&p) > ub_room(p.bound->target))
         p.pixels = (uint32_t)round_up(p.pixels / 2, AC_BLOCK);
     bring_constants(&p);
-    ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_set_flag);
     for (uint32_t row = 0; row < count; row++)
         for (uint32_t x = 0; x < columns; x += p.pixels)
             combine_piece(&p, &calls[row], calls->x_begin + x, min_u32(columns - x, p.pixels));
-    ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_wait_flag);
 }

@@ -265,11 +265,10 @@ void mona_function_begin(ac_core *core, const mona_function *f, ac_address unifo
     enum { EQUAL = AC_BLOCK / sizeof(float) };
     if (!f->uniforms)
         return;
-    dup_all(core, uniforms, 0, f->uniforms * AC_FRACTAL, side_by_side);
-    ac_emit_barrier(core, AC_PIPE_V);
+    dup_done(core, uniforms, 0, f->uniforms * AC_FRACTAL);
     for (uint32_t i = 0; i < f->uniforms; i++) {
         const ac_address at = uniforms + (uint64_t)i * AC_BLOCK;
-        vecs_all(core, AC_VADDS_F32, at, at, ac_float(f->uniform[i]), EQUAL, side_by_side);
+        vecs_all(core, AC_VADDS_F32, at, at, ac_float(f->uniform[i]), EQUAL);
     }
     ac_emit_barrier(core, AC_PIPE_V);
 }
@@ -298,7 +297,7 @@ static void emit(const piece *p, const mona_function_step *s)
                  s->operation < AC_VADD_F32 ? 2 * p->count : p->count, strides);
     else
         vecs_all(p->core, (ac_vecs)(s->operation - AC_VEC2_COUNT), at_of(p, s->to), at_of(p, s->a),
-                 s->scalar, p->count, side_by_side);
+                 s->scalar, p->count);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -317,9 +316,7 @@ void mona_function_apply(ac_core *core, const mona_function *f, ac_address unifo
     const uint32_t most = piece_of(f);
     for (uint32_t done = 0; done < count; done += most, x += most * sizeof(uint16_t)) {
         const uint32_t piece = min_u32(count - done, most);
-        vconv_all(core, AC_F16_F32, work, x, piece);
-        ac_emit_barrier(core, AC_PIPE_V);
-        vconv_all(core, AC_F32_F16, x, mona_function_run(core, f, uniforms, work, piece), piece);
-        ac_emit_barrier(core, AC_PIPE_V);
+        vconv_done(core, AC_F16_F32, work, x, piece);
+        vconv_done(core, AC_F32_F16, x, mona_function_run(core, f, uniforms, work, piece), piece);
     }
 }

@@ -38,11 +38,6 @@ typedef struct emitting {
     const mona_kernel_step *samples[MOST_SAMPLES];
 } emitting;
 
-static void barrier(const emitting *e)
-{
-    ac_emit_barrier(e->t.core, AC_PIPE_V);
-}
-
 /* ---- tables ---------------------------------------------------------------------------------- */
 
 /* The entries of a table that is a constant of the model. */
@@ -100,8 +95,7 @@ static void operate(const emitting *e, ac_vec2 op, ac_address to, ac_address a, 
                                .dst_repeat = 8,
                                .a_repeat = a_uniform ? 0 : 8,
                                .b_repeat = b_uniform ? 0 : 8};
-    vec2_all(e->t.core, op, to, a, b, halves ? 2 * count : count, strides);
-    barrier(e);
+    vec2_done(e->t.core, op, to, a, b, halves ? 2 * count : count, strides);
 }
 
 static bool is_uniform(mona_kernel_value v)
@@ -137,7 +131,7 @@ static void half_step(const emitting *e, const mona_kernel_step *s)
         e->t.core, AC_F32_F16, value_at(e, s->to), value_at(e, s->a),
         (ac_vector){
             .repeat = 1, .lanes = UNIFORM_HALVES, .dst_block = 1, .dst_repeat = 8, .a_repeat = 8});
-    barrier(e);
+    ac_emit_barrier(e->t.core, AC_PIPE_V);
 }
 
 static void vector_step(const emitting *e, const mona_kernel_step *s)
@@ -235,7 +229,7 @@ static void bring_entry(const emitting *e, const mona_kernel_step *s)
     const ac_address from =
         ac_address_of(core, e->call->input[s->a.index], false) + (uint64_t)s->value * 4;
     ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE2, AC_EVENT0);
-    ac_emit_copy(core, AC_GM_UB, spare, from, (ac_copy){.bursts = 1, .blocks = 1});
+    ac_emit_copy_bytes(core, spare, from, AC_BLOCK);
     ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_S, AC_EVENT0);
     for (uint32_t half = 0; half < WIDE_BYTES; half += 2)
         ac_emit_move(core, to + half, spare + half,
@@ -332,7 +326,7 @@ static void begin(emitting *e)
 {
     const kernel_tiles *t = &e->t;
     uint32_t sample = 0;
-    dup_all(t->core, ac_at(AC_UB, 0), 0, t->bytes / 2, side_by_side);
+    dup_all(t->core, ac_at(AC_UB, 0), 0, t->bytes / 2);
     ac_emit_sync(t->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
     fill_own(e, KERNEL_LOW_BITS, 0x1p23f);
     fill_own(e, KERNEL_HELD_BITS, 0x1.8p23f + MONA_KERNEL_HELD_AS);

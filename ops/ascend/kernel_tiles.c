@@ -393,7 +393,7 @@ static void bring_rows(const kernel_tiles *t, const kernel_tile *tile, const ker
     const ac_address to = p->raw[tile->parity] + (uint64_t)plane * p->raw_plane +
                           (uint64_t)at * o->cell_rows * p->raw_row + halo;
     const ac_address from = gm_row(t, p, plane, y, tile->column) - (left ? HALO_BYTES : 0);
-    mona_copy_rows(t->core, AC_GM_UB, (mona_steps){to, p->raw_row},
+    mona_copy_rows(t->core, (mona_steps){to, p->raw_row},
                    (mona_steps){from, (ptrdiff_t)t->grid_columns * p->cell_bytes},
                    count * o->cell_rows,
                    t->width * p->cell_bytes + HALO_BYTES * ((uint32_t)left + right));
@@ -421,7 +421,7 @@ void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile)
             for (uint32_t plane = 0; plane < planes_of(p); plane++)
                 bring_plane(t, tile, p, plane);
         else if (planes_of(p))
-            mona_copy_rows(t->core, AC_GM_UB, (mona_steps){p->raw[tile->parity], p->raw_plane},
+            mona_copy_rows(t->core, (mona_steps){p->raw[tile->parity], p->raw_plane},
                            (mona_steps){gm_row(t, p, 0, 0, tile->column),
                                         (ptrdiff_t)t->grid_rows * t->grid_columns * p->cell_bytes},
                            planes_of(p), t->count * p->cell_bytes);
@@ -620,9 +620,7 @@ static void widen_plane(const kernel_tiles *t, const kernel_tile *tile, const ke
     const ac_address raw = p->raw[0] + (uint64_t)plane * p->raw_plane;
     const ac_address wide = p->wide + (uint64_t)plane * p->wide_plane;
     if (byte) {
-        vconv_all(t->core, o->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, t->bring.rows, raw,
-                  p->raw_plane);
-        barrier(t);
+        widen_all(t->core, o->type, t->bring.rows, raw, p->raw_plane);
     }
     for (uint32_t y = 0; y < o->cell_rows; y++)
         if (p->used[y])
@@ -637,13 +635,13 @@ void mona_kernel_begin(const kernel_tiles *t)
 {
     enum { UPPER = 0x4b00, LANES = AC_BLOCK / 2 };
     barrier(t);
-    dup_all(t->core, t->pad, UPPER, t->pad_bytes / 2, side_by_side);
+    dup_all(t->core, t->pad, UPPER, t->pad_bytes / 2);
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
         const kernel_plane *p = &t->input[i];
         const bool pads = t->lanes && planes_of(p) && !is_byte(p->operand->type);
         for (uint32_t end = p->raw_row; pads && end <= p->raw_plane * planes_of(p);
              end += p->raw_row)
-            dup_all(t->core, p->raw[0] + end - AC_BLOCK, UPPER, LANES, side_by_side);
+            dup_all(t->core, p->raw[0] + end - AC_BLOCK, UPPER, LANES);
     }
     barrier(t);
 }
@@ -652,12 +650,9 @@ static void widen_side_by_side(const kernel_tiles *t, const kernel_plane *p, ac_
                                ac_address wide)
 {
     const ac_address halves = t->program->halves ? wide : t->bring.rows;
-    vconv_all(t->core, p->operand->type == MONA_S8 ? AC_S8_F16 : AC_U8_F16, halves, raw, t->count);
-    barrier(t);
-    if (halves == wide)
-        return;
-    vconv_all(t->core, AC_F16_F32, wide, halves, t->count);
-    barrier(t);
+    widen_all(t->core, p->operand->type, halves, raw, t->count);
+    if (halves != wide)
+        vconv_done(t->core, AC_F16_F32, wide, halves, t->count);
 }
 
 void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
@@ -692,11 +687,6 @@ ac_address mona_kernel_sample(const kernel_tiles *t, const kernel_tile *tile,
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-static ac_vconv narrowing(mona_type type)
-{
-    return type == MONA_S8 ? AC_F16_S8 : AC_F16_U8;
-}
-
 /* Samples of a plane from lanes to rows: f16 numbers, or the lower halves of those of 32 bits. The
  * upper ones become rows that are not used. */
 static void put_row(const kernel_tiles *t, ac_address from, bool halves, uint32_t row)
@@ -728,17 +718,16 @@ static void put_lanes(const kernel_tiles *t, uint32_t event, ac_address from, bo
     const mona_kernel_operand *o = p->operand;
     const bool stands = held || t->program->halves;
     if (!stands) {
-        vconv_all(t->core, AC_F32_F16, t->put_lanes, from,
-                  t->count * o->cell_rows * o->cell_columns);
-        barrier(t);
+        vconv_done(t->core, AC_F32_F16, t->put_lanes, from,
+                   t->count * o->cell_rows * o->cell_columns);
     }
     for (uint32_t row = 0; row < o->cell_rows; row++)
         put_row(t, stands ? from : t->put_lanes, held, row);
     barrier(t);
     if (held)
-        adds_all(t->core, t->put_rows, -HELD, p->raw_plane);
+        vecs_done(t->core, AC_VADDS, t->put_rows, t->put_rows, -HELD, p->raw_plane);
     ac_emit_wait_flag(t->core, AC_PIPE_MTE3, AC_PIPE_V, event);
-    vconv_all(t->core, narrowing(o->type), p->raw[event], t->put_rows, p->raw_plane);
+    narrow_all(t->core, o->type, p->raw[event], t->put_rows, p->raw_plane);
 }
 
 void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *s, ac_address from,
@@ -755,16 +744,13 @@ void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *s, ac_addres
     ac_emit_wait_flag(t->core, AC_PIPE_MTE3, AC_PIPE_V, event);
     if (is_byte(o->type)) {
         if (held) {
-            vec2_all(t->core, AC_VSUB_F32, t->spare, from, kernel_own(t, KERNEL_HELD_BITS),
-                     t->count, b_again);
-            barrier(t);
+            vec2_done(t->core, AC_VSUB_F32, t->spare, from, kernel_own(t, KERNEL_HELD_BITS),
+                      t->count, b_again);
         }
         const ac_address halves = t->program->halves ? from : t->put_rows;
-        if (halves != from) {
-            vconv_all(t->core, AC_F32_F16, halves, held ? t->spare : from, t->count);
-            barrier(t);
-        }
-        vconv_all(t->core, narrowing(o->type), raw, halves, t->count);
+        if (halves != from)
+            vconv_done(t->core, AC_F32_F16, halves, held ? t->spare : from, t->count);
+        narrow_all(t->core, o->type, raw, halves, t->count);
     } else
         vec2_all(t->core, AC_VMAX_S32, raw, from, from, t->count, side_by_side);
     barrier(t);
@@ -775,7 +761,7 @@ void mona_kernel_take_away(const kernel_tiles *t, const kernel_tile *tile, uint3
 {
     const kernel_plane *p = &t->output;
     const uint32_t rows = t->lanes ? t->height * p->operand->cell_rows : 1;
-    mona_copy_rows(t->core, AC_UB_GM,
+    mona_copy_rows(t->core,
                    (mona_steps){gm_row(t, p, plane, t->lanes ? tile->row : 0, tile->column),
                                 (ptrdiff_t)t->grid_columns * p->cell_bytes},
                    (mona_steps){p->raw[event], p->raw_row}, rows,

@@ -39,7 +39,7 @@ static void load_blocks(const mona_row_call *calls, uint32_t count, uint32_t byt
     for (uint32_t i = 0, rows; i < count; i += rows) {
         mona_steps to = {.at = mona_output_at(&calls[i]).at};
         rows = even_rows(&calls[i], count - i, &to.step);
-        mona_copy_rows(calls->core, AC_GM_L1, to,
+        mona_copy_rows(calls->core, to,
                        (mona_steps){plane_row(&calls[i]), calls->planes[0].row_stride}, rows,
                        bytes);
     }
@@ -51,15 +51,14 @@ static void load_rest(const mona_row_call *calls, uint32_t count, uint32_t rest)
     ac_core *core = calls->core;
     const uint32_t whole = pixels_of(calls) - rest;
     const ac_address ub = ac_at(AC_UB, 0);
-    mona_copy_rows(core, AC_GM_UB, (mona_steps){ub, AC_BLOCK},
+    mona_copy_rows(core, (mona_steps){ub, AC_BLOCK},
                    (mona_steps){plane_row(calls) + whole, calls->planes[0].row_stride}, count,
                    AC_BLOCK);
     ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_V, 0);
     mona_fill_tails(core, ub, rest, count, AC_BLOCK, (uint16_t)mona_padding(&calls->bound->output));
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
     for (uint32_t i = 0; i < count; i++)
-        ac_emit_copy_out(core, mona_output_at(&calls[i]).at + whole, ub + i * AC_BLOCK,
-                         (ac_copy){.bursts = 1, .blocks = 1});
+        ac_emit_copy_bytes(core, mona_output_at(&calls[i]).at + whole, ub + i * AC_BLOCK, AC_BLOCK);
 }
 
 void mona_load_dense(const mona_row_call *calls, uint32_t count)

@@ -163,7 +163,7 @@ static void bring(const program *p, const mona_piece *k, const stream *s)
 {
     const uint32_t bytes = k->count * s->block * p->in_size;
     const size_t pitch = (size_t)k->pitch * s->block * p->in_size;
-    mona_copy_rows(p->core, AC_GM_UB, (mona_steps){samples_of(p, s), (ptrdiff_t)pitch},
+    mona_copy_rows(p->core, (mona_steps){samples_of(p, s), (ptrdiff_t)pitch},
                    (mona_steps){plane_row(p, k, s),
                                 (ptrdiff_t)s->block * k->calls->planes[s->input].row_stride},
                    k->rows, (uint32_t)round_up(bytes, AC_BLOCK));
@@ -181,7 +181,7 @@ static ac_address widen(const program *p, const stream *s)
         vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, wide, samples, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (type == MONA_F16 || scale != 1)
-        muls_all(p->core, wide, wide, scale, count, side_by_side);
+        muls_all(p->core, wide, wide, scale, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     return wide;
 }
@@ -238,7 +238,6 @@ static void store_blocks(const program *p, const mona_piece *k)
     const size_t bytes = (size_t)(end - begin) * column;
     const uint32_t rest = mona_padding(&p->bound->output) ? bytes % AC_BLOCK : 0;
     const size_t whole = bytes - rest;
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((whole + AC_BLOCK - 1) / AC_BLOCK)};
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     if (rest)
         ac_emit_barrier(p->core, AC_PIPE_ALL);
@@ -247,7 +246,8 @@ static void store_blocks(const program *p, const mona_piece *k)
         const ac_address to = out.at + (size_t)(begin - k->calls->x_begin) * column;
         const ac_address from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
         for (uint32_t n = 0; n < channel_blocks(p->bound) && whole; n++)
-            ac_emit_copy_out(p->core, to + n * out.block_stride, from + n * p->block_bytes, c);
+            ac_emit_copy_bytes(p->core, to + n * out.block_stride, from + n * p->block_bytes,
+                               whole);
         if (rest) /* there is one channel block */
             mona_scalar_copy(p->core, to + whole, from + whole, rest);
     }
@@ -284,13 +284,11 @@ static void by_instructions(const mona_row_call *calls, uint32_t count)
     p.groups = mona_lanes_groups(columns, count, p.out_size, max_groups(b));
     lay_out(&p);
     if (mona_lanes_have_gaps(columns, count, p.out_size, p.groups))
-        dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2), side_by_side);
-    dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2, side_by_side);
-    ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
-    ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+        dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2));
+    dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2);
+    mona_flag_buffers(core, AC_PIPE_MTE2, 1, ac_emit_set_flag);
     mona_lanes_pieces(calls, count, columns, p.out_size, p.groups, load_piece, &p);
-    ac_emit_wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
-    ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_flag_buffers(core, AC_PIPE_MTE2, 1, ac_emit_wait_flag);
 }
 
 void mona_load_program(const mona_row_call *calls, uint32_t count)

@@ -157,11 +157,6 @@ void mona_normalise_program_bind(const mona_bound_op *b)
 
 /* ---- rows of channels ------------------------------------------------------------------------ */
 
-static void barrier(const program *p)
-{
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
 static ac_address wide_at(const program *p, uint32_t channel)
 {
     return p->wide + (uint64_t)channel * p->pixels * sizeof(float);
@@ -177,8 +172,7 @@ static uint32_t rows_of(const program *p, uint32_t slice)
 static void with_rows(const program *p, ac_vec2 op, ac_address to, ac_address a, ac_address b,
                       uint32_t rows)
 {
-    vec2_all(p->core, op, to, a, b, rows * p->pixels, side_by_side);
-    barrier(p);
+    vec2_done(p->core, op, to, a, b, rows * p->pixels, side_by_side);
 }
 
 /* All channels: wide = wide op b. Pixels are `together` for each channel; b is their numbers, or,
@@ -199,15 +193,14 @@ static void with_each(const program *p, ac_vec2 op, ac_address b, bool constant)
             ac_emit_vec2(p->core, op, vectors_at(&w, at, pitch), vectors_at(&w, at, pitch),
                          vectors_at(&w, constant ? b : b + x * sizeof(float), w.v.b_repeat), w.v);
     }
-    barrier(p);
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 /* The 16 sums of each pixel, or of the squares, made one: the first row of the sums. */
 static void sum_up(const program *p, bool squares)
 {
     const uint64_t row = p->pixels * sizeof(float);
-    dup_all(p->core, p->sums, 0, 2 * SLICE * p->pixels, side_by_side);
-    barrier(p);
+    dup_done(p->core, p->sums, 0, 2 * SLICE * p->pixels);
     for (uint32_t slice = 0; rows_of(p, slice); slice++) {
         const ac_address at = wide_at(p, slice * SLICE);
         const uint32_t rows = rows_of(p, slice);
@@ -221,8 +214,7 @@ static void sum_up(const program *p, bool squares)
 
 static void with_scalar(const program *p, ac_vecs op, ac_address to, ac_address from, float s)
 {
-    vecs_all(p->core, op, to, from, s, p->pixels, side_by_side);
-    barrier(p);
+    vecs_done(p->core, op, to, from, s, p->pixels);
 }
 
 static void normalise(const program *p)
@@ -247,9 +239,8 @@ static void bring(const program *p, const mona_row_at *in, uint32_t block, uint3
 {
     const size_t pixel = pixel_bytes(&p->in);
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, block % 2);
-    ac_emit_copy(p->core, AC_L1_UB, p->in.stored[block % 2],
-                 in->at + block * in->block_stride + x * pixel,
-                 (ac_copy){.bursts = 1, .blocks = (uint16_t)(columns * pixel / AC_BLOCK)});
+    ac_emit_copy_bytes(p->core, p->in.stored[block % 2],
+                       in->at + block * in->block_stride + x * pixel, columns * pixel);
     ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, block % 2);
 }
 
@@ -257,21 +248,15 @@ static void widen(const program *p, uint32_t block)
 {
     const side *s = &p->in;
     const uint32_t slices = s->c0 / SLICE;
-    ac_address from = s->stored[block % 2];
     ac_emit_wait_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, block % 2);
-    if (s->type != MONA_F16) {
-        vconv_all(p->core, s->type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->halves, from,
-                  p->pixels * s->c0);
-        barrier(p);
-        from = p->halves;
-    }
+    const ac_address from =
+        widen_all(p->core, s->type, p->halves, s->stored[block % 2], p->pixels * s->c0);
     for (uint32_t i = 0; i < slices; i++) {
         const uint32_t slice = block * slices + i, rows = rows_of(p, slice);
         if (!rows)
             break;
         mona_pixels_turn(p->core, p->turned, from + i * AC_BLOCK, s->c0, p->pixels, false);
-        vconv_all(p->core, AC_F16_F32, wide_at(p, slice * SLICE), p->turned, rows * p->pixels);
-        barrier(p);
+        vconv_done(p->core, AC_F16_F32, wide_at(p, slice * SLICE), p->turned, rows * p->pixels);
     }
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, block % 2);
 }
@@ -286,16 +271,14 @@ static void narrow(const program *p, uint32_t block)
     for (uint32_t i = 0; i < slices; i++) {
         const uint32_t slice = block * slices + i, rows = rows_of(p, slice);
         if (rows < SLICE)
-            dup_all(p->core, p->turned, 0, SLICE * p->pixels, side_by_side);
-        barrier(p);
+            dup_all(p->core, p->turned, 0, SLICE * p->pixels);
+        ac_emit_barrier(p->core, AC_PIPE_V);
         if (rows)
             vconv_all(p->core, AC_F32_F16, p->turned, wide_at(p, slice * SLICE), rows * p->pixels);
-        barrier(p);
+        ac_emit_barrier(p->core, AC_PIPE_V);
         mona_pixels_turn(p->core, p->turned, to + i * AC_BLOCK, s->c0, p->pixels, true);
     }
-    if (s->type != MONA_F16)
-        vconv_all(p->core, s->type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, stored, to,
-                  p->pixels * s->c0);
+    narrow_all(p->core, s->type, stored, to, p->pixels * s->c0);
 }
 
 static void store(const program *p, const mona_row_at *out, uint32_t block, uint32_t x,
@@ -303,9 +286,8 @@ static void store(const program *p, const mona_row_at *out, uint32_t block, uint
 {
     const size_t pixel = pixel_bytes(&p->out);
     ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE3, block % 2);
-    ac_emit_copy_out(p->core, out->at + block * out->block_stride + x * pixel,
-                     p->out.stored[block % 2],
-                     (ac_copy){.bursts = 1, .blocks = (uint16_t)(columns * pixel / AC_BLOCK)});
+    ac_emit_copy_bytes(p->core, out->at + block * out->block_stride + x * pixel,
+                       p->out.stored[block % 2], columns * pixel);
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, block % 2);
 }
 
@@ -333,9 +315,8 @@ static void begin(const program *p)
 {
     mona_bring_constants(p->core, p->bound, p->gain, constants_of(p->bound, &p->root));
     for (uint32_t h = 0; h < 2; h++)
-        dup_all(p->core, p->in.stored[h], 0, (uint32_t)(p->pixels * pixel_bytes(&p->in) / 2),
-                side_by_side);
-    barrier(p);
+        dup_all(p->core, p->in.stored[h], 0, (uint32_t)(p->pixels * pixel_bytes(&p->in) / 2));
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 void mona_normalise_program(const mona_row_call *calls, uint32_t count)
@@ -345,9 +326,9 @@ void mona_normalise_program(const mona_row_call *calls, uint32_t count)
     p.core = calls->core;
     find_pixels(&p, columns);
     begin(&p);
-    mona_flag_halves(p.core, ac_emit_set_flag);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 2, ac_emit_set_flag);
     for (uint32_t row = 0; row < count; row++)
         for (uint32_t x = 0; x < columns; x += p.pixels)
             normalise_piece(&p, &calls[row], x, min_u32(columns - x, p.pixels));
-    mona_flag_halves(p.core, ac_emit_wait_flag);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 2, ac_emit_wait_flag);
 }

@@ -32,8 +32,7 @@ static void put(const mona_row_call *call, ac_address to, ac_address from, size_
 {
     const size_t bytes = pixels * pixel_bytes(call->bound);
     if (by_blocks(call->bound))
-        ac_emit_copy_out(call->core, to, from,
-                         (ac_copy){.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)});
+        ac_emit_copy_bytes(call->core, to, from, bytes);
     else
         mona_scalar_copy(call->core, to, from, (uint32_t)bytes);
 }
@@ -66,8 +65,7 @@ static void pad_row(const mona_row_call *call, uint32_t block, uint32_t h)
         return;
     }
     ac_emit_wait_flag(call->core, AC_PIPE_MTE3, AC_PIPE_MTE1, h);
-    ac_emit_copy(call->core, AC_L1_UB, ub, from,
-                 (ac_copy){.bursts = 1, .blocks = (uint16_t)(bytes / AC_BLOCK)});
+    ac_emit_copy_bytes(call->core, ub, from, bytes);
     ac_emit_sync(call->core, AC_PIPE_MTE1, AC_PIPE_MTE3, h);
     put_row(call, to, ub, read.begin);
     ac_emit_set_flag(call->core, AC_PIPE_MTE3, AC_PIPE_MTE1, h);

@@ -38,8 +38,7 @@ static void fill_by_words(ac_core *core, uint64_t padding)
 void mona_padding_fill(ac_core *core, uint64_t padding)
 {
     if (words_alike(padding))
-        dup_all(core, ac_at(AC_UB, 0), pad_word(padding, 0), PAD_BLOCKS * AC_BLOCK / 2,
-                side_by_side);
+        dup_all(core, ac_at(AC_UB, 0), pad_word(padding, 0), PAD_BLOCKS * AC_BLOCK / 2);
     else
         fill_by_words(core, padding);
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE3, 0);
@@ -71,8 +70,7 @@ void mona_padding_rows(ac_core *core, ac_address at, size_t bytes, uint32_t rows
         count = min_u32(blocks - done, PAD_BLOCKS);
         const uint32_t at_once = PAD_BLOCKS / count;
         for (uint32_t y = 0; y < rows; y += at_once)
-            ac_emit_copy(core, AC_UB_L1, at + left + (size_t)done * AC_BLOCK + y * row_bytes,
-                         ac_at(AC_UB, 0),
+            ac_emit_copy(core, at + left + (size_t)done * AC_BLOCK + y * row_bytes, ac_at(AC_UB, 0),
                          (ac_copy){.bursts = (uint16_t)min_u32(at_once, rows - y),
                                    .blocks = (uint16_t)count,
                                    .dst_gap = (uint16_t)(row_bytes / AC_BLOCK - count)});

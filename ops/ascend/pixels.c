@@ -24,9 +24,8 @@ static void turn_packed(const mona_pixels *p, ac_address packed, bool pack)
         rows.at[i] = p->turned + i * AC_BLOCK;
         blocks.at[i] = packed + i * AC_BLOCK;
     }
-    turn_all(p->core, sizeof(uint16_t), pack ? &blocks : &rows, pack ? &rows : &blocks,
-             p->count / mona_pixels_group(p->c0));
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    turn_done(p->core, sizeof(uint16_t), pack ? &blocks : &rows, pack ? &rows : &blocks,
+              p->count / mona_pixels_group(p->c0));
 }
 
 /* others: the row for lanes that are no channel */
@@ -68,7 +67,6 @@ void mona_pixels_turn(ac_core *core, ac_address rows, ac_address pixels, uint32_
         of_pixels.at[k] = pixels + k * step;
         of_rows.at[k] = rows + (uint64_t)k * count * sizeof(uint16_t);
     }
-    turn_all(core, sizeof(uint16_t), back ? &of_pixels : &of_rows, back ? &of_rows : &of_pixels,
-             count / LANES);
-    ac_emit_barrier(core, AC_PIPE_V);
+    turn_done(core, sizeof(uint16_t), back ? &of_pixels : &of_rows, back ? &of_rows : &of_pixels,
+              count / LANES);
 }

@@ -243,30 +243,9 @@ void mona_polynomials_begin(ac_core *core, const mona_polynomials *p, ac_address
     for (uint32_t k = 0; k < p->count; k++) {
         const mona_polynomial *l = &p->at[k];
         const ac_address at = bounds + (uint64_t)k * 2 * AC_BLOCK;
-        dup_all(core, at, ac_f16_from_f32((float)(HELD + l->begin)), AC_FRACTAL, side_by_side);
-        dup_all(core, at + AC_BLOCK, ac_f16_from_f32((float)(HELD + l->end)), AC_FRACTAL,
-                side_by_side);
+        dup_all(core, at, ac_f16_from_f32((float)(HELD + l->begin)), AC_FRACTAL);
+        dup_all(core, at + AC_BLOCK, ac_f16_from_f32((float)(HELD + l->end)), AC_FRACTAL);
     }
-}
-
-static void with_scalar(ac_core *core, ac_vecs op, ac_address to, ac_address from, float s,
-                        uint32_t count)
-{
-    vecs_all(core, op, to, from, s, count, side_by_side);
-    ac_emit_barrier(core, AC_PIPE_V);
-}
-
-static void with_vector(ac_core *core, ac_vec2 op, ac_address to, ac_address a, ac_address b,
-                        uint32_t count, ac_vector strides)
-{
-    vec2_all(core, op, to, a, b, count, strides);
-    ac_emit_barrier(core, AC_PIPE_V);
-}
-
-static void convert(ac_core *core, ac_vconv kind, ac_address to, ac_address from, uint32_t count)
-{
-    vconv_all(core, kind, to, from, count);
-    ac_emit_barrier(core, AC_PIPE_V);
 }
 
 /* Of the numbers at x, to which HELD was added. */
@@ -278,32 +257,32 @@ typedef struct piece {
 static void add_polynomial(ac_core *core, const mona_polynomial *l, const float *c,
                            ac_address bounds, const piece *w, bool first)
 {
-    with_vector(core, AC_VMAX, w->z, w->x, bounds, w->count, b_again);
-    with_vector(core, AC_VMIN, w->z, w->z, bounds + AC_BLOCK, w->count, b_again);
-    with_scalar(core, AC_VADDS, w->z, w->z, -(float)(HELD + l->middle), w->count);
-    convert(core, AC_F16_F32, w->wide_z, w->z, w->count);
-    with_scalar(core, AC_VMULS_F32, w->wide, w->wide_z, c[l->degree], w->count);
+    vec2_done(core, AC_VMAX, w->z, w->x, bounds, w->count, b_again);
+    vec2_done(core, AC_VMIN, w->z, w->z, bounds + AC_BLOCK, w->count, b_again);
+    vecs_done(core, AC_VADDS, w->z, w->z, -(float)(HELD + l->middle), w->count);
+    vconv_done(core, AC_F16_F32, w->wide_z, w->z, w->count);
+    vecs_done(core, AC_VMULS_F32, w->wide, w->wide_z, c[l->degree], w->count);
     for (uint32_t j = l->degree - 1u; j > 0; j--) {
-        with_scalar(core, AC_VADDS_F32, w->wide, w->wide, c[j], w->count);
-        with_vector(core, AC_VMUL_F32, w->wide, w->wide, w->wide_z, w->count, side_by_side);
+        vecs_done(core, AC_VADDS_F32, w->wide, w->wide, c[j], w->count);
+        vec2_done(core, AC_VMUL_F32, w->wide, w->wide, w->wide_z, w->count, side_by_side);
     }
-    with_scalar(core, AC_VADDS_F32, w->wide, w->wide, c[0], w->count);
-    convert(core, AC_F32_F16, first ? w->sum : w->z, w->wide, w->count);
+    vecs_done(core, AC_VADDS_F32, w->wide, w->wide, c[0], w->count);
+    vconv_done(core, AC_F32_F16, first ? w->sum : w->z, w->wide, w->count);
     if (first)
         return;
-    with_scalar(core, AC_VADDS, w->z, w->z, -HELD, w->count);
-    with_vector(core, AC_VADD, w->sum, w->sum, w->z, w->count, side_by_side);
+    vecs_done(core, AC_VADDS, w->z, w->z, -HELD, w->count);
+    vec2_done(core, AC_VADD, w->sum, w->sum, w->z, w->count, side_by_side);
 }
 
 static void apply(ac_core *core, const mona_polynomials *p, ac_address bounds, const piece *w)
 {
     const float *c = p->coefficients;
-    with_scalar(core, AC_VADDS, w->x, w->x, HELD, w->count);
+    vecs_done(core, AC_VADDS, w->x, w->x, HELD, w->count);
     if (!p->count)
-        dup_all(core, w->sum, ac_f16_from_f32(p->start), w->count, side_by_side);
+        dup_all(core, w->sum, ac_f16_from_f32(p->start), w->count);
     for (uint32_t k = 0; k < p->count; c += p->at[k++].degree + 1)
         add_polynomial(core, &p->at[k], c, bounds + (uint64_t)k * 2 * AC_BLOCK, w, !k);
-    with_scalar(core, AC_VADDS, w->x, w->sum, -HELD, w->count);
+    vecs_done(core, AC_VADDS, w->x, w->sum, -HELD, w->count);
 }
 
 void mona_polynomials_apply(ac_core *core, const mona_polynomials *p, const mona_polynomials_at *at,

@@ -54,8 +54,7 @@ static void accumulate(const mona_columns *p, ac_address result, ac_address best
 void mona_pool_join(const mona_columns *p)
 {
     const uint32_t count = p->out_blocks * p->out_columns * p->out_units * (FLOAT_LANES / 8);
-    vec2_all(p->core, AC_VADD_F32, p->result, p->result, p->spare[0], count, side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    vec2_done(p->core, AC_VADD_F32, p->result, p->result, p->spare[0], count, side_by_side);
 }
 
 /* Cycles of an instruction for 8 blocks that lie `step` blocks apart, as they share 16 banks. */

@@ -64,15 +64,12 @@ static void combine(const mona_columns *p, ac_address row)
 {
     const uint32_t count = p->in_blocks * p->in_columns * p->in_wide * AC_FRACTAL;
     if (!p->floats) {
-        vec2_all(p->core, AC_VMAX, p->best, p->best, row, count, side_by_side);
-        ac_emit_barrier(p->core, AC_PIPE_V);
+        vec2_done(p->core, AC_VMAX, p->best, p->best, row, count, side_by_side);
         return;
     }
     take_zero(p->core, row, p->bound->input[0].zero, count);
-    vconv_all(p->core, AC_F16_F32, p->wide, row, count);
-    ac_emit_barrier(p->core, AC_PIPE_V);
-    vec2_all(p->core, AC_VADD_F32, p->best, p->best, p->wide, count, side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    vconv_done(p->core, AC_F16_F32, p->wide, row, count);
+    vec2_done(p->core, AC_VADD_F32, p->best, p->best, p->wide, count, side_by_side);
 }
 
 static void down(const mona_columns *p, const mona_row_call *call, const pool_window *w,
@@ -81,9 +78,7 @@ static void down(const mona_columns *p, const mona_row_call *call, const pool_wi
     const uint32_t halves = p->in_blocks * p->in_columns * p->in_units * AC_FRACTAL;
     const mona_span rows = mona_pool_row_span(p->bound, 0, (mona_span){call->y, call->y + 1});
     const size_t before = block * call->input[0].block_stride;
-    dup_all(p->core, p->best, w->rows.count && !p->floats ? LOWEST : nothing(p), halves,
-            side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    dup_done(p->core, p->best, w->rows.count && !p->floats ? LOWEST : nothing(p), halves);
     for (int32_t k = 0; k < w->rows.count; k++) {
         const uint32_t e = (uint32_t)k % 2;
         ac_emit_wait_flag(p->core, AC_PIPE_V, p->reader, e);
@@ -103,9 +98,9 @@ static void begin_results(const mona_columns *p)
 {
     const uint32_t halves = p->out_blocks * p->out_columns * p->out_units * AC_FRACTAL;
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    dup_all(p->core, p->result, p->floats ? 0 : LOWEST, halves, side_by_side);
+    dup_all(p->core, p->result, p->floats ? 0 : LOWEST, halves);
     if (p->two_parts)
-        dup_all(p->core, p->spare[0], 0, halves, side_by_side);
+        dup_all(p->core, p->spare[0], 0, halves);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -118,7 +113,7 @@ static void scale_run(const mona_columns *p, uint32_t i, uint32_t end, float fac
     for (uint32_t n = 0; n < (all ? 1 : p->out_blocks); n++) {
         const ac_address at =
             p->result + ((size_t)n * p->out_columns + i) * p->out_units * AC_BLOCK;
-        vecs_all(p->core, AC_VMULS_F32, at, at, factor, count, side_by_side);
+        vecs_all(p->core, AC_VMULS_F32, at, at, factor, count);
     }
 }
 
@@ -127,7 +122,7 @@ static void clear_run(const mona_columns *p, uint32_t i, uint32_t end)
 {
     for (uint32_t n = 0; n < p->out_blocks; n++)
         dup_all(p->core, p->result + ((size_t)n * p->out_columns + i) * p->out_units * AC_BLOCK,
-                nothing(p), (end - i) * p->out_units * AC_FRACTAL, side_by_side);
+                nothing(p), (end - i) * p->out_units * AC_FRACTAL);
 }
 
 /* Finishes runs of outputs that divide by the same number. */
@@ -178,7 +173,7 @@ void mona_pool_program(const mona_row_call *calls, uint32_t count)
     mona_columns p = mona_columns_of(b, b->op->kind == MONA_OP_AVERAGE_POOL);
     p.core = calls->core;
     p.reach = reach;
-    if (ac_space_of(mona_input_at(calls, 0).at) >= AC_GM)
+    if (ac_in_gm(mona_input_at(calls, 0).at))
         p.reader = AC_PIPE_MTE2;
     p.two_parts = p.floats && !sums_are_exact(b);
     p.spares = p.two_parts ? 2 : 0;

@@ -34,21 +34,9 @@ static uint32_t reach(const mona_columns *p)
     return (uint32_t)most + mona_resize_taps(p->bound);
 }
 
-static void barrier(const mona_columns *p)
-{
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
-static void scale_all(const mona_columns *p, ac_vecs op, ac_address at, float s, uint32_t count)
-{
-    vecs_all(p->core, op, at, at, s, count, side_by_side);
-    barrier(p);
-}
-
 static void add_all(const mona_columns *p, ac_address to, ac_address from, uint32_t count)
 {
-    vec2_all(p->core, AC_VADD_F32, to, to, from, count, side_by_side);
-    barrier(p);
+    vec2_done(p->core, AC_VADD_F32, to, to, from, count, side_by_side);
 }
 
 /* ---- down ----------------------------------------------------------------------------------- */
@@ -77,10 +65,9 @@ static void down(const mona_columns *p, const mona_row_call *call, uint32_t row,
         ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, e);
         bring_tap(p, call, y + t, block, e);
         ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, e);
-        vconv_all(p->core, AC_F16_F32, to, mona_columns_widen(p, e), count);
-        barrier(p);
+        vconv_done(p->core, AC_F16_F32, to, mona_columns_widen(p, e), count);
         ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, e);
-        scale_all(p, AC_VMULS_F32, to, weights[t], count);
+        vecs_done(p->core, AC_VMULS_F32, to, to, weights[t], count);
         if (t)
             add_all(p, sum, to, count);
     }
@@ -132,7 +119,7 @@ static void across(const mona_columns *p)
             take_column(p, t ? p->spare[0] : p->result, o, (uint32_t)(column - p->first),
                         weights[o * taps + t]);
         }
-        barrier(p);
+        ac_emit_barrier(p->core, AC_PIPE_V);
         if (t)
             add_all(p, p->result, p->spare[0], results(p));
     }
@@ -143,8 +130,8 @@ static void round_all(const mona_columns *p)
     const float whole = 0x1.8p23f;
     if (p->bound->output.type == MONA_F16)
         return;
-    scale_all(p, AC_VADDS_F32, p->result, whole, results(p));
-    scale_all(p, AC_VADDS_F32, p->result, -whole, results(p));
+    vecs_done(p->core, AC_VADDS_F32, p->result, p->result, whole, results(p));
+    vecs_done(p->core, AC_VADDS_F32, p->result, p->result, -whole, results(p));
 }
 
 /* ---- pieces --------------------------------------------------------------------------------- */
@@ -181,10 +168,10 @@ static void set_outputs(mona_columns *p, uint32_t left)
 static void clear(const mona_columns *p)
 {
     mona_columns_clear(p);
-    dup_all(p->core, p->result, 0, 2 * results(p), side_by_side);
+    dup_all(p->core, p->result, 0, 2 * results(p));
     if (p->spares)
-        dup_all(p->core, p->spare[0], 0, 2 * results(p), side_by_side);
-    barrier(p);
+        dup_all(p->core, p->spare[0], 0, 2 * results(p));
+    ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
 void mona_resize_columns_program(const mona_row_call *calls, uint32_t count)

@@ -180,15 +180,14 @@ static void bring(const program *p, uint32_t block)
     const mona_span wanted = mona_resize_columns(p->bound, output_columns(p));
     const int64_t begin = wanted.begin / ALIGNED * ALIGNED;
     const size_t bytes = (size_t)(wanted.end - begin) * column;
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)(round_up(bytes, AC_BLOCK) / AC_BLOCK)};
-    dup_all(p->core, p->in, 0, p->in_lanes.groups * (LANES_GROUP_BYTES / 2) * c0, side_by_side);
+    dup_all(p->core, p->in, 0, p->in_lanes.groups * (LANES_GROUP_BYTES / 2) * c0);
     sync(p, AC_PIPE_V, AC_PIPE_MTE1);
     for (uint32_t row = 0; row < p->in_rows; row++) {
         const ac_address from = input_row_at(p, p->first_row + row);
         if (from != AC_NOWHERE)
-            ac_emit_copy(
-                p->core, AC_L1_UB, p->in + (row * p->in_pitch + place_of(p, begin)) * column,
-                from + block * in->block_stride + (size_t)(begin - in->x_begin) * column, c);
+            ac_emit_copy_bytes(
+                p->core, p->in + (row * p->in_pitch + place_of(p, begin)) * column,
+                from + block * in->block_stride + (size_t)(begin - in->x_begin) * column, bytes);
     }
     sync(p, AC_PIPE_MTE1, AC_PIPE_V);
     mona_lanes_from_block(&p->in_lanes, 0, p->bound->output.channels - block * c0, c0, p->in);
@@ -232,16 +231,11 @@ static void repeat_edges(const program *p)
 /* Resizes channel c of the block. */
 static ac_address widen(const program *p, uint32_t c)
 {
-    const mona_type type = p->bound->output.type;
     mona_lanes_to_samples(&p->in_lanes, c, 1, p->samples);
     ac_emit_barrier(p->core, AC_PIPE_V);
     repeat_edges(p);
-    if (type == MONA_F16)
-        return p->samples;
-    vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, p->wide, p->samples,
-              p->in_lanes.groups * mona_lanes_group_pixels(element(p)));
-    ac_emit_barrier(p->core, AC_PIPE_V);
-    return p->wide;
+    return widen_all(p->core, p->bound->output.type, p->wide, p->samples,
+                     p->in_lanes.groups * mona_lanes_group_pixels(element(p)));
 }
 
 /* ---- out ------------------------------------------------------------------------------------ */
@@ -250,14 +244,10 @@ static ac_address widen(const program *p, uint32_t c)
 static void narrow(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;
-    ac_address samples = p->wide;
-    if (type != MONA_F16) {
-        vconv_all(p->core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, p->samples, p->wide,
-                  p->out_lanes.groups * mona_lanes_group_pixels(element(p)));
-        samples = p->samples;
-    }
+    narrow_all(p->core, type, p->samples, p->wide,
+               p->out_lanes.groups * mona_lanes_group_pixels(element(p)));
     ac_emit_barrier(p->core, AC_PIPE_V);
-    mona_lanes_from_samples(&p->out_lanes, c, 1, samples);
+    mona_lanes_from_samples(&p->out_lanes, c, 1, type == MONA_F16 ? p->wide : p->samples);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -281,8 +271,7 @@ static void store_block(const program *p, uint32_t block)
         const ac_address to =
             o.at + block * o.block_stride + (size_t)(out.begin - p->calls->x_begin) * column;
         if (whole)
-            ac_emit_copy_out(p->core, to, from,
-                             (ac_copy){.bursts = 1, .blocks = (uint16_t)(whole / AC_BLOCK)});
+            ac_emit_copy_bytes(p->core, to, from, whole);
         if (rest)
             mona_scalar_copy(p->core, to + whole, from + whole, rest);
     }
@@ -334,9 +323,8 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
     p.in_lanes.element = p.out_lanes.element = element(&p);
     lay_out(&p);
     mona_resize_bring_weights(&p);
-    dup_all(p.core, p.wide, 0, (uint32_t)(p.columns - p.wide) / sizeof(uint16_t), side_by_side);
-    dup_all(p.core, p.out_lanes.spare, 0, p.out_lanes.groups * (LANES_GROUP_BYTES / 2),
-            side_by_side);
+    dup_all(p.core, p.wide, 0, (uint32_t)(p.columns - p.wide) / sizeof(uint16_t));
+    dup_all(p.core, p.out_lanes.spare, 0, p.out_lanes.groups * (LANES_GROUP_BYTES / 2));
     for (; p.period < end; p.period += (int64_t)p.segments * p.periods)
         resize_piece(&p);
     return true;

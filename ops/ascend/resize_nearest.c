@@ -51,7 +51,7 @@ static void bring(const piece *p, const mona_row_call *call)
     const ac_address from = mona_window_at(call, 0, 0, p->first) + p->block * in->block_stride;
     const uint32_t bytes = p->columns * AC_BLOCK;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, p->turn);
-    mona_copy_rows(p->core, AC_L1_UB, (mona_steps){p->in[p->turn], bytes},
+    mona_copy_rows(p->core, (mona_steps){p->in[p->turn], bytes},
                    (mona_steps){from, (ptrdiff_t)in->block_stride}, p->blocks, bytes);
     ac_emit_sync(p->core, AC_PIPE_MTE1, AC_PIPE_V, p->turn);
 }
@@ -81,7 +81,7 @@ static void store(const piece *p, const mona_row_call *call)
     const int64_t from = begin > call->x_begin ? begin : call->x_begin;
     const int64_t last = end < call->x_end ? end : call->x_end;
     mona_copy_rows(
-        p->core, ac_path_out(o.at),
+        p->core,
         (mona_steps){o.at + p->block * o.block_stride + (uint64_t)(from - call->x_begin) * AC_BLOCK,
                      (ptrdiff_t)o.block_stride},
         (mona_steps){p->out[p->turn] + (uint64_t)(from - begin) * AC_BLOCK,
@@ -126,12 +126,12 @@ void mona_resize_nearest_program(const mona_row_call *calls, uint32_t count)
     const uint32_t blocks = ceil_div_u32(b->output.channels, b->output_c0);
     piece p = piece_of(calls, (uint32_t)(end - first), blocks);
     const uint32_t columns = p.columns, at_once = p.blocks;
-    mona_flag_halves(p.core, ac_emit_set_flag);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 2, ac_emit_set_flag);
     for (p.block = 0; p.block < blocks; p.block += at_once)
         for (p.first = first; p.first < end; p.first += columns) {
             p.blocks = min_u32(blocks - p.block, at_once);
             p.columns = min_u32((uint32_t)(end - p.first), columns);
             resize_piece(&p, calls, count);
         }
-    mona_flag_halves(p.core, ac_emit_wait_flag);
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 2, ac_emit_wait_flag);
 }

@@ -41,21 +41,7 @@ static void turn_tap(const program *p, ac_address rows, uint32_t t)
                                   sizeof(uint16_t);
         dst.at[lane] = p->columns + lane * AC_BLOCK;
     }
-    turn_all(p->core, sizeof(uint16_t), &dst, &src, (uint32_t)(columns_of(p) / LANES));
-    ac_emit_barrier(p->core, AC_PIPE_V);
-}
-
-static void floats_all(const program *p, ac_vec2 op, ac_address to, ac_address a, ac_address b,
-                       uint32_t count, bool b_stays)
-{
-    const ac_vector strides = {.dst_block = 1,
-                               .a_block = 1,
-                               .b_block = 1,
-                               .dst_repeat = 8,
-                               .a_repeat = 8,
-                               .b_repeat = b_stays ? 0 : 8};
-    vec2_all(p->core, op, to, a, b, count, strides);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    turn_done(p->core, sizeof(uint16_t), &dst, &src, (uint32_t)(columns_of(p) / LANES));
 }
 
 void mona_resize_down(const program *p, ac_address rows)
@@ -66,12 +52,11 @@ void mona_resize_down(const program *p, ac_address rows)
     for (uint32_t t = 0; t < p->taps; t++) {
         const ac_address to = t ? p->tap : p->down;
         turn_tap(p, rows, t);
-        vconv_all(p->core, AC_F16_F32, to, from, count);
-        ac_emit_barrier(p->core, AC_PIPE_V);
-        floats_all(p, AC_VMUL_F32, to, to, p->weights + t * FLOAT_LANES * sizeof(float), count,
-                   true);
+        vconv_done(p->core, AC_F16_F32, to, from, count);
+        vec2_done(p->core, AC_VMUL_F32, to, to, p->weights + t * FLOAT_LANES * sizeof(float), count,
+                  b_stays);
         if (t)
-            floats_all(p, AC_VADD_F32, p->down, p->down, p->tap, count, false);
+            vec2_done(p->core, AC_VADD_F32, p->down, p->down, p->tap, count, side_by_side);
     }
 }
 
@@ -79,8 +64,7 @@ void mona_resize_down(const program *p, ac_address rows)
 
 static void scalars_all(const program *p, ac_vecs op, ac_address to, ac_address a, float s)
 {
-    vecs_all(p->core, op, to, a, s, p->periods * LANES, side_by_side);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    vecs_done(p->core, op, to, a, s, p->periods * LANES);
 }
 
 /* Multiplies every d-th column by a weight. A column is two blocks, which takes two instructions,
@@ -115,7 +99,8 @@ static void resample_phase(const program *p, uint32_t phase)
             p->down + (size_t)(first + (int32_t)t - p->lowest) * LANES * sizeof(float);
         multiply_columns(p, t ? p->product : p->across, from, weights[t]);
         if (t)
-            floats_all(p, AC_VADD_F32, p->across, p->across, p->product, p->periods * LANES, false);
+            vec2_done(p->core, AC_VADD_F32, p->across, p->across, p->product, p->periods * LANES,
+                      side_by_side);
     }
     if (p->bound->output.type != MONA_F16) {
         scalars_all(p, AC_VADDS_F32, p->across, p->across, whole);
@@ -143,8 +128,7 @@ static void turn_back(const program *p)
                                            sizeof(uint16_t)
                            : p->unused;
     }
-    turn_all(p->core, sizeof(uint16_t), &dst, &src, columns / LANES);
-    ac_emit_barrier(p->core, AC_PIPE_V);
+    turn_done(p->core, sizeof(uint16_t), &dst, &src, columns / LANES);
 }
 
 void mona_resize_across(const program *p)

@@ -31,31 +31,26 @@ typedef struct elements {
     uint32_t step, size;
 } elements;
 
-static bool in_gm(const elements *e)
-{
-    return ac_space_of(e->at) >= AC_GM;
-}
-
 /* How many elements fit so many bytes, wherever in a block the first one lies; at least 1. */
 static uint32_t most(const elements *e, uint32_t bytes)
 {
-    return !in_gm(e) || !e->step ? UINT32_MAX : (bytes - AC_BLOCK - e->size) / e->step + 1;
+    return !ac_in_gm(e->at) || !e->step ? UINT32_MAX : (bytes - AC_BLOCK - e->size) / e->step + 1;
 }
 
 /* Where the elements of an operand lie when its blocks are in UB. */
 static ac_address in_room(const elements *e, ac_address half)
 {
-    return in_gm(e) ? half + e->at % AC_BLOCK : e->at;
+    return ac_in_gm(e->at) ? half + e->at % AC_BLOCK : e->at;
 }
 
-static void copy(const room *r, ac_path path, const elements *e, uint32_t count, ac_address half)
+/* To UB, or back. */
+static void copy(const room *r, const elements *e, uint32_t count, ac_address half, bool back)
 {
     const uint32_t lead = (uint32_t)(e->at % AC_BLOCK);
     const uint32_t bytes = lead + (count - 1) * e->step + e->size;
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)ceil_div_u32(bytes, AC_BLOCK)};
     const ac_address gm = e->at - lead;
-    if (in_gm(e))
-        ac_emit_copy(r->core, path, path == AC_GM_UB ? half : gm, path == AC_GM_UB ? gm : half, c);
+    if (ac_in_gm(e->at))
+        ac_emit_copy_bytes(r->core, back ? gm : half, back ? half : gm, bytes);
 }
 
 /* Whether elements leave nothing of their blocks as it was. */
@@ -69,7 +64,7 @@ static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
     elements dst = {to, m.dst_step, (uint32_t)mona_type_size(m.dst_type)};
     elements src = {from, m.src_step, (uint32_t)mona_type_size(m.src_type)};
     const uint32_t all = m.count;
-    if (!in_gm(&dst) && !in_gm(&src)) {
+    if (!ac_in_gm(dst.at) && !ac_in_gm(src.at)) {
         ac_emit_move(r->core, to, from, m);
         return;
     }
@@ -77,13 +72,13 @@ static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
         m.count = min_u32(all - done, min_u32(most(&dst, r->bytes), most(&src, r->bytes)));
         dst.at = to + (uint64_t)done * dst.step, src.at = from + (uint64_t)done * src.step;
         ac_emit_barrier(r->core, AC_PIPE_ALL);
-        copy(r, AC_GM_UB, &src, m.count, r->read);
+        copy(r, &src, m.count, r->read, false);
         if (!fills_blocks(&dst, m.count))
-            copy(r, AC_GM_UB, &dst, m.count, r->written);
+            copy(r, &dst, m.count, r->written, false);
         ac_emit_barrier(r->core, AC_PIPE_ALL);
         ac_emit_move(r->core, in_room(&dst, r->written), in_room(&src, r->read), m);
         ac_emit_barrier(r->core, AC_PIPE_ALL);
-        copy(r, AC_UB_GM, &dst, m.count, r->written);
+        copy(r, &dst, m.count, r->written, true);
     }
     ac_emit_barrier(r->core, AC_PIPE_ALL);
 }
@@ -106,7 +101,7 @@ void mona_scalar_fill(ac_core *core, ac_address to, ac_fill f)
     const room r = small_room(core);
     elements dst = {to, f.step, f.bytes};
     const uint32_t all = f.count;
-    if (!in_gm(&dst)) {
+    if (!ac_in_gm(dst.at)) {
         ac_emit_fill(core, to, f);
         return;
     }
@@ -114,11 +109,11 @@ void mona_scalar_fill(ac_core *core, ac_address to, ac_fill f)
         f.count = min_u32(all - done, most(&dst, r.bytes));
         dst.at = to + (uint64_t)done * dst.step;
         ac_emit_barrier(core, AC_PIPE_ALL);
-        copy(&r, AC_GM_UB, &dst, f.count, r.written);
+        copy(&r, &dst, f.count, r.written, false);
         ac_emit_barrier(core, AC_PIPE_ALL);
         ac_emit_fill(core, in_room(&dst, r.written), f);
         ac_emit_barrier(core, AC_PIPE_ALL);
-        copy(&r, AC_UB_GM, &dst, f.count, r.written);
+        copy(&r, &dst, f.count, r.written, true);
     }
     ac_emit_barrier(core, AC_PIPE_ALL);
 }
@@ -138,14 +133,12 @@ static ac_address make_block(ac_core *core, uint32_t bytes, uint16_t first, uint
 {
     const ac_address block = ac_at(AC_UB, core->target->ub_bytes - TAIL);
     ac_emit_barrier(core, AC_PIPE_V);
-    dup_all(core, block, others, AC_FRACTAL, side_by_side);
-    ac_emit_barrier(core, AC_PIPE_V);
+    dup_done(core, block, others, AC_FRACTAL);
     if (bytes % 2)
-        dup_all(core, block, (uint16_t)((first & UINT8_MAX) | (others & ~UINT8_MAX)), bytes / 2 + 1,
-                side_by_side);
+        dup_all(core, block, (uint16_t)((first & UINT8_MAX) | (others & ~UINT8_MAX)),
+                bytes / 2 + 1);
     ac_emit_barrier(core, AC_PIPE_V);
-    dup_all(core, block, first, bytes / 2, side_by_side);
-    ac_emit_barrier(core, AC_PIPE_V);
+    dup_done(core, block, first, bytes / 2);
     return block;
 }
 

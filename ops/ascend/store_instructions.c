@@ -178,15 +178,13 @@ static void lay_out(program *p)
 static void bring(const program *p, const mona_piece *k)
 {
     const size_t column = (size_t)p->bound->input_c0[0] * p->in_size;
-    const size_t bytes = k->count * column;
-    const ac_copy c = {.bursts = 1, .blocks = (uint16_t)((bytes + AC_BLOCK - 1) / AC_BLOCK)};
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
     for (uint32_t row = 0; row < k->rows; row++) {
         const mona_row_at in = mona_input_at(&k->calls[row], 0);
         const ac_address from = in.at + (uint64_t)((k->x - k->calls->x_begin) * (int64_t)column);
         for (uint32_t n = 0; n < p->blocks; n++)
-            ac_emit_copy(p->core, AC_L1_UB, p->in + n * p->block_bytes + row * k->pitch * column,
-                         from + (p->first_block + n) * in.block_stride, c);
+            ac_emit_copy_bytes(p->core, p->in + n * p->block_bytes + row * k->pitch * column,
+                               from + (p->first_block + n) * in.block_stride, k->count * column);
     }
     ac_emit_set_flag(p->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
 }
@@ -235,13 +233,11 @@ static void round_samples(const program *p, const mona_bound_op *b, ac_address s
         vconv_all(p->core, AC_U8_F16, p->wide, samples, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (p->in_size == 2 && s->scale != F16_ONE)
-        muls_all(p->core, p->wide, p->wide, ac_f32_from_f16(s->scale), count, side_by_side);
+        muls_all(p->core, p->wide, p->wide, ac_f32_from_f16(s->scale), count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (s->maximum < UINT8_MAX) {
-        dup_all(p->core, p->maximum, ac_f16_from_f32((float)s->maximum), AC_FRACTAL, side_by_side);
-        ac_emit_barrier(p->core, AC_PIPE_V);
-        vec2_all(p->core, AC_VMIN, p->wide, p->wide, p->maximum, count, b_again);
-        ac_emit_barrier(p->core, AC_PIPE_V);
+        dup_done(p->core, p->maximum, ac_f16_from_f32((float)s->maximum), AC_FRACTAL);
+        vec2_done(p->core, AC_VMIN, p->wide, p->wide, p->maximum, count, b_again);
     }
     vconv_all(p->core, AC_F16_U8, samples, p->wide, count);
 }
@@ -260,8 +256,7 @@ static void make_samples(const program *p, const stream *s)
     if (changes(b))
         round_samples(p, b, samples, count);
     else if (p->in_size == 2 && b->op->store.scale != F16_ONE)
-        muls_all(p->core, samples, samples, ac_f32_from_f16(b->op->store.scale), count,
-                 side_by_side);
+        muls_all(p->core, samples, samples, ac_f32_from_f16(b->op->store.scale), count);
 }
 
 /* Stores bytes [begin, end) of one row of a stream, less than a block. */
@@ -308,7 +303,7 @@ static void store_stream(const program *p, const mona_piece *k, const stream *s)
         whole ? (uint32_t)round_up(end, AC_BLOCK) : first + (end - first) / AC_BLOCK * AC_BLOCK;
     ac_emit_sync(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     if (first < last)
-        mona_copy_rows(p->core, AC_UB_GM,
+        mona_copy_rows(p->core,
                        (mona_steps){place_of(p, k, s, 0) + first,
                                     block * p->call->planes[s->store].row_stride},
                        (mona_steps){from + first, (ptrdiff_t)pitch}, k->rows, last - first);
@@ -341,7 +336,7 @@ static void store_planes(const program *p, const mona_piece *k, const stream *s)
     for (first.dy = 0; first.dy < block; first.dy++, first.samples += block)
         for (uint32_t row = 0; row < k->rows; row++)
             mona_copy_rows(
-                p->core, AC_UB_GM,
+                p->core,
                 (mona_steps){place_of(p, k, &first, row), p->call->planes[s->store].channel_stride},
                 (mona_steps){samples_of(p, &first) + (size_t)row * k->pitch * pixel, step},
                 b->output.channels, (uint32_t)round_up((size_t)k->count * pixel, AC_BLOCK));
@@ -394,16 +389,14 @@ static void store_pixel(const mona_row_call *call)
         turned.at[i] = to + i * AC_BLOCK;
         block.at[i] = from;
     }
-    mona_copy_rows(call->core, AC_L1_UB, (mona_steps){from, AC_BLOCK},
+    mona_copy_rows(call->core, (mona_steps){from, AC_BLOCK},
                    (mona_steps){in.at, (ptrdiff_t)in.block_stride}, blocks, AC_BLOCK);
     ac_emit_sync(call->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
-    turn_all(call->core, sizeof(uint16_t), &turned, &block, blocks);
-    ac_emit_barrier(call->core, AC_PIPE_V);
+    turn_done(call->core, sizeof(uint16_t), &turned, &block, blocks);
     if (b->op->store.scale != F16_ONE)
-        muls_all(call->core, to, to, ac_f32_from_f16(b->op->store.scale), blocks * LANES * LANES,
-                 side_by_side);
+        muls_all(call->core, to, to, ac_f32_from_f16(b->op->store.scale), blocks * LANES * LANES);
     ac_emit_sync(call->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
-    mona_copy_rows(call->core, AC_UB_GM, (mona_steps){mona_plane_at(call, 0, 0, 0, 0), AC_BLOCK},
+    mona_copy_rows(call->core, (mona_steps){mona_plane_at(call, 0, 0, 0, 0), AC_BLOCK},
                    (mona_steps){to, AC_BLOCK}, 1, channels * AC_BLOCK);
     ac_emit_barrier(call->core, AC_PIPE_ALL); /* a LOAD may use all of UB */
 }
@@ -425,9 +418,8 @@ void mona_store_program(const mona_row_call *calls, uint32_t count)
     const mona_span columns = {calls->x_begin - skip, calls->x_end};
     p.groups = mona_lanes_groups(columns, count, p.in_size, p.groups);
     lay_out(&p);
-    dup_all(p.core, p.in, 0, (uint32_t)(p.blocks * p.block_bytes / 2), side_by_side);
-    ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    dup_all(p.core, p.in, 0, (uint32_t)(p.blocks * p.block_bytes / 2));
+    mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_set_flag);
     mona_lanes_pieces(calls, count, columns, p.in_size, p.groups, store_piece, &p);
     ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
 }

@@ -16,11 +16,14 @@ enum { HALF_LANES = AC_REPEAT / 2, FLOAT_LANES = AC_REPEAT / 4, HELD = 1536 };
 /* Strides for fp16.
  *   side_by_side       all operands lie side by side
  *   b_again            b is one block of 16 values, used repeatedly
+ *   b_stays            b is one repeat, used again
  *   b_every_second     b takes every second block
  *   dst_every_second   dst takes every second block */
 static const ac_vector side_by_side = {
     .dst_block = 1, .a_block = 1, .b_block = 1, .dst_repeat = 8, .a_repeat = 8, .b_repeat = 8};
 static const ac_vector b_again = {.dst_block = 1, .a_block = 1, .dst_repeat = 8, .a_repeat = 8};
+static const ac_vector b_stays = {
+    .dst_block = 1, .a_block = 1, .b_block = 1, .dst_repeat = 8, .a_repeat = 8};
 static const ac_vector b_every_second = {
     .dst_block = 1, .a_block = 1, .b_block = 2, .dst_repeat = 8, .a_repeat = 8, .b_repeat = 16};
 static const ac_vector dst_every_second = {
@@ -54,11 +57,16 @@ static inline ac_address vectors_at(const vectors *w, ac_address base, uint8_t r
     return base + (size_t)w->done * repeat_stride * AC_BLOCK;
 }
 
-static inline void dup_all(ac_core *core, ac_address dst, uint16_t value, uint32_t count,
-                           ac_vector strides)
+static inline void dup_strided(ac_core *core, ac_address dst, uint16_t value, uint32_t count,
+                               ac_vector strides)
 {
     for (vectors w = vectors_of(strides, HALF_LANES, count); next_vectors(&w);)
         ac_emit_dup(core, vectors_at(&w, dst, w.v.dst_repeat), value, w.v);
+}
+
+static inline void dup_all(ac_core *core, ac_address dst, uint16_t value, uint32_t count)
+{
+    dup_strided(core, dst, value, count, side_by_side);
 }
 
 static inline void vec2_all(ac_core *core, ac_vec2 op, ac_address dst, ac_address a, ac_address b,
@@ -71,41 +79,17 @@ static inline void vec2_all(ac_core *core, ac_vec2 op, ac_address dst, ac_addres
 }
 
 static inline void vecs_all(ac_core *core, ac_vecs op, ac_address dst, ac_address a, float s,
-                            uint32_t count, ac_vector strides)
+                            uint32_t count)
 {
     const uint32_t lanes = op >= AC_VADDS_F32 ? FLOAT_LANES : HALF_LANES;
-    for (vectors w = vectors_of(strides, lanes, count); next_vectors(&w);)
+    for (vectors w = vectors_of(side_by_side, lanes, count); next_vectors(&w);)
         ac_emit_vecs(core, op, vectors_at(&w, dst, w.v.dst_repeat), vectors_at(&w, a, w.v.a_repeat),
                      s, w.v);
 }
 
-static inline void muls_all(ac_core *core, ac_address dst, ac_address a, float s, uint32_t count,
-                            ac_vector strides)
+static inline void muls_all(ac_core *core, ac_address dst, ac_address a, float s, uint32_t count)
 {
-    vecs_all(core, AC_VMULS, dst, a, s, count, strides);
-}
-
-static inline void adds_all(ac_core *core, ac_address at, float s, uint32_t count)
-{
-    vecs_all(core, AC_VADDS, at, at, s, count, side_by_side);
-    ac_emit_barrier(core, AC_PIPE_V);
-}
-
-/* Takes the zero of a tensor (model_format.h) from its stored values as fp16, exactly. */
-static inline void take_zero(ac_core *core, ac_address at, uint8_t zero, uint32_t count)
-{
-    if (zero)
-        adds_all(core, at, -(float)zero, count);
-}
-
-/* Rounds results that are ready to be stored with a zero, after adding it: as HELD is even, halves
- * go to even numbers of the sum. What is out of range of HELD stays out of that of U8. */
-static inline void add_zero(ac_core *core, ac_address at, uint8_t zero, uint32_t count)
-{
-    if (zero) {
-        adds_all(core, at, (float)(HELD + zero), count);
-        adds_all(core, at, -HELD, count);
-    }
+    vecs_all(core, AC_VMULS, dst, a, s, count);
 }
 
 /* Converts side by side. A repeat of the narrower type is 4 blocks. */
@@ -138,6 +122,76 @@ static inline void turn_all(ac_core *core, uint32_t element, const ac_turned *to
         }
         ac_emit_transpose(core, element == 1 ? AC_OP_TRANSPOSE_B8 : AC_OP_TRANSPOSE, &t, &f,
                           (uint8_t)count);
+    }
+}
+
+/* The same, and what follows on V waits for it. */
+static inline void dup_done(ac_core *core, ac_address dst, uint16_t value, uint32_t count)
+{
+    dup_all(core, dst, value, count);
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+static inline void vec2_done(ac_core *core, ac_vec2 op, ac_address dst, ac_address a, ac_address b,
+                             uint32_t count, ac_vector strides)
+{
+    vec2_all(core, op, dst, a, b, count, strides);
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+static inline void vecs_done(ac_core *core, ac_vecs op, ac_address dst, ac_address a, float s,
+                             uint32_t count)
+{
+    vecs_all(core, op, dst, a, s, count);
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+static inline void vconv_done(ac_core *core, ac_vconv kind, ac_address dst, ac_address src,
+                              uint32_t count)
+{
+    vconv_all(core, kind, dst, src, count);
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+/* Numbers of fp16 from those stored at `from`: there if they are of fp16, else at `to`. */
+static inline ac_address widen_all(ac_core *core, mona_type type, ac_address to, ac_address from,
+                                   uint32_t count)
+{
+    if (type == MONA_F16)
+        return from;
+    vconv_done(core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, to, from, count);
+    return to;
+}
+
+/* The reverse: to be stored at `to`. */
+static inline void narrow_all(ac_core *core, mona_type type, ac_address to, ac_address from,
+                              uint32_t count)
+{
+    if (type != MONA_F16)
+        vconv_all(core, type == MONA_U8 ? AC_F16_U8 : AC_F16_S8, to, from, count);
+}
+
+static inline void turn_done(ac_core *core, uint32_t element, const ac_turned *to,
+                             const ac_turned *from, uint32_t repeats)
+{
+    turn_all(core, element, to, from, repeats);
+    ac_emit_barrier(core, AC_PIPE_V);
+}
+
+/* Takes the zero of a tensor (model_format.h) from its stored values as fp16, exactly. */
+static inline void take_zero(ac_core *core, ac_address at, uint8_t zero, uint32_t count)
+{
+    if (zero)
+        vecs_done(core, AC_VADDS, at, at, -(float)zero, count);
+}
+
+/* Rounds results that are ready to be stored with a zero, after adding it: as HELD is even, halves
+ * go to even numbers of the sum. What is out of range of HELD stays out of that of U8. */
+static inline void add_zero(ac_core *core, ac_address at, uint8_t zero, uint32_t count)
+{
+    if (zero) {
+        vecs_done(core, AC_VADDS, at, at, (float)(HELD + zero), count);
+        vecs_done(core, AC_VADDS, at, at, -HELD, count);
     }
 }
 

@@ -115,7 +115,9 @@ static const ac_load3d one_fractal = {0, 16, 1, 1, 32, 1, 1, 1, 0};
 
 static void copy(bench *b, ac_path path, ac_address dst, ac_address src, uint16_t blocks)
 {
-    ac_emit_copy(&b->core, path, dst, src, (ac_copy){1, blocks, 0, 0});
+    ac_emit(&b->core,
+            (ac_instruction){
+                .opcode = AC_OP_COPY + path, .dst = dst, .a = src, .copy = {1, blocks, 0, 0}});
 }
 
 static void set(bench *b, ac_pipe src, ac_pipe dst)
@@ -502,11 +504,11 @@ PROGRAM(unaligned_vector)
 }
 PROGRAM(bursts_4096)
 {
-    ac_emit_copy(&b->core, AC_GM_L1, L1, GM, (ac_copy){4096, 1, 0, 0});
+    ac_emit_copy(&b->core, L1, GM, (ac_copy){4096, 1, 0, 0});
 }
 PROGRAM(bursts_0)
 {
-    ac_emit_copy(&b->core, AC_GM_L1, L1, GM, (ac_copy){0, 1, 0, 0});
+    ac_emit_copy(&b->core, L1, GM, (ac_copy){0, 1, 0, 0});
 }
 PROGRAM(blocks_0)
 {
@@ -749,7 +751,7 @@ PROGRAM(constant_written)
 }
 static void load_constants(bench *b)
 {
-    ac_emit_load_constants(&b->core, CONSTANTS + 512, 1024);
+    ac_emit_copy_bytes(&b->core, CONSTANTS + 512, CONSTANTS + 512, 1024);
 }
 PROGRAM(constants_not_awaited)
 {
@@ -1158,7 +1160,7 @@ PROGRAM(constants)
 PROGRAM(loaded_constants)
 {
     load_constants(b);
-    ac_emit_load_constants(&b->core, CONSTANTS + 1536, 512);
+    ac_emit_copy_bytes(&b->core, CONSTANTS + 1536, CONSTANTS + 1536, 512);
     order(b, MTE2, MTE1);
     ac_emit_load2d(&b->core, L0B, CONSTANTS + 512, 3);
 }
