@@ -18,6 +18,10 @@ typedef struct graph_reader {
     const Onnx__FunctionProto *function;
     const Onnx__NodeProto *call;
     struct graph_reader *caller;
+    Onnx__AttributeProto **defaults; /* of its attributes */
+    size_t default_count;
+    bool borrowed;   /* the defaults are the model's */
+    uint64_t *given; /* bytes of attributes that bodies refer to */
     format_error *error;
 } graph_reader;
 
@@ -220,30 +224,69 @@ static const char *copy_text(graph_reader *r, const Onnx__AttributeProto *a)
     return text && a->s.len ? memcpy(text, a->s.data, a->s.len) : text;
 }
 
-/* The attribute that one in a function's body refers to; itself where it refers to none. NULL: the
- * call has none of that name. */
-static const Onnx__AttributeProto *given_attribute(const graph_reader *r,
-                                                   const Onnx__AttributeProto *a)
+static const Onnx__AttributeProto *attribute_named(Onnx__AttributeProto *const *attributes,
+                                                   size_t count, const char *name)
 {
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(onnx_text(attributes[i]->name), name))
+            return attributes[i];
+    return NULL;
+}
+
+/* Whether a function has an attribute of this name. */
+static bool declares(const graph_reader *r, const char *name)
+{
+    bool found = attribute_named(r->defaults, r->default_count, name);
+    for (size_t i = 0; i < r->function->n_attribute; i++)
+        found |= !strcmp(onnx_text(r->function->attribute[i]), name);
+    return found;
+}
+
+/* The attribute that one in a function's body refers to, given or by default; itself where it
+ * refers to none. NULL: the call leaves it out, or the function declares none of that name. */
+static const Onnx__AttributeProto *given_attribute(const graph_reader *r,
+                                                   const Onnx__AttributeProto *a, bool *declared)
+{
+    *declared = true;
     while (a && onnx_text(a->ref_attr_name)[0]) {
         const char *name = a->ref_attr_name;
         while (r && !r->call)
             r = r->outer;
-        a = NULL;
-        for (size_t i = 0; r && !a && i < r->call->n_attribute; i++)
-            if (!strcmp(onnx_text(r->call->attribute[i]->name), name))
-                a = r->call->attribute[i];
+        a = r ? attribute_named(r->call->attribute, r->call->n_attribute, name) : NULL;
+        if (r && !a)
+            a = attribute_named(r->defaults, r->default_count, name);
+        *declared = r && declares(r, name);
         r = r ? r->caller : NULL;
     }
     return a;
 }
 
-static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *named, onnx_attribute *to)
+/* Tensors that many nodes of bodies refer to are copied for each. */
+static bool count_given(graph_reader *r, const Onnx__AttributeProto *a)
 {
-    const Onnx__AttributeProto *a = given_attribute(r, named);
+    *r->given += protobuf_c_message_get_packed_size(&a->base);
+    return *r->given <= ONNX_MAX_EXTERNAL_BYTES ||
+           format_fail(r->error,
+                       "functions refer to %" PRIu64 " bytes of attributes; at most %" PRIu64
+                       " are supported",
+                       *r->given, ONNX_MAX_EXTERNAL_BYTES);
+}
+
+/* What refers to an attribute that the call leaves out is left out, too. */
+static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *named, onnx_node *node)
+{
+    bool declared;
+    const Onnx__AttributeProto *a = given_attribute(r, named, &declared);
+    onnx_attribute *to = &node->attributes[node->attribute_count];
+    if (!a && declared)
+        return true;
     if (!a)
-        return format_fail(r->error, "expected the attribute '%.60s' where a function is called",
+        return format_fail(r->error,
+                           "a function refers to the attribute '%.60s', which it does not declare",
                            named->ref_attr_name);
+    if (a != named && !count_given(r, a))
+        return false;
+    node->attribute_count++;
     if (a != named && named->has_type && a->has_type && a->type != named->type)
         return format_fail(r->error, "expected the attribute '%.60s' of type %d, found %d",
                            named->ref_attr_name, (int)named->type, (int)a->type);
@@ -374,9 +417,8 @@ static bool add_node(graph_reader *r, const Onnx__NodeProto *n)
             "is of the operator set '%.60s': expected ONNX's own, or a kernel of that name (%s)",
             n->domain, g->kernels ? "--kernels has none" : "mona compile --kernels");
     g->node_count++;
-    for (; node->attribute_count < n->n_attribute; node->attribute_count++)
-        if (!read_attribute(r, n->attribute[node->attribute_count],
-                            &node->attributes[node->attribute_count]))
+    for (size_t i = 0; i < n->n_attribute; i++)
+        if (!read_attribute(r, n->attribute[i], node))
             return false;
     if (!read_names(r, n, node))
         return false;
@@ -468,6 +510,7 @@ static bool add_branch(graph_reader *r, const Onnx__GraphProto *o, const onnx_br
                           .outer = r,
                           .branch = branch,
                           .model = r->model,
+                          .given = r->given,
                           .error = r->error};
     bool ok = true;
     for (size_t i = 0; ok && i < o->n_initializer; i++)
@@ -542,6 +585,56 @@ static bool add_results(graph_reader *inner)
     return true;
 }
 
+/* A default, which is the field "attribute_proto" of a function since ONNX 1.13. Headers before have
+ * it among what they do not know: its length, 7 bits a byte, then itself. */
+static Onnx__AttributeProto *default_of(const ProtobufCMessageUnknownField *u)
+{
+    size_t at = 0;
+    while (at < u->len && u->data[at] & 0x80)
+        at++;
+    return at < u->len ? onnx__attribute_proto__unpack(NULL, u->len - at - 1, u->data + at + 1)
+                       : NULL;
+}
+
+static bool read_defaults(graph_reader *inner)
+{
+    enum { DEFAULTS = 11 };
+    const ProtobufCMessage *f = &inner->function->base;
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field(f->descriptor, DEFAULTS);
+    inner->borrowed = field;
+    if (field) {
+        memcpy(&inner->defaults, (const char *)f + field->offset, sizeof inner->defaults);
+        memcpy(&inner->default_count, (const char *)f + field->quantifier_offset,
+               sizeof inner->default_count);
+        return true;
+    }
+    inner->defaults = calloc(f->n_unknown_fields + 1, sizeof *inner->defaults);
+    for (size_t i = 0; inner->defaults && i < f->n_unknown_fields; i++) {
+        const ProtobufCMessageUnknownField *u = &f->unknown_fields[i];
+        if (u->tag != DEFAULTS)
+            continue;
+        Onnx__AttributeProto *a = default_of(u);
+        if (!a)
+            return format_fail(inner->error, "function '%.60s' has a default that is damaged",
+                               onnx_text(inner->function->name));
+        inner->defaults[inner->default_count++] = a;
+    }
+    return inner->defaults || out_of_memory(inner);
+}
+
+static bool all_declared(const graph_reader *inner)
+{
+    for (size_t i = 0; i < inner->call->n_attribute; i++)
+        if (!declares(inner, onnx_text(inner->call->attribute[i]->name)))
+            return format_fail(inner->error,
+                               "a call of '%.60s' has the attribute '%.60s', which that function "
+                               "does not declare",
+                               onnx_text(inner->function->name),
+                               onnx_text(inner->call->attribute[i]->name));
+    return true;
+}
+
 /* Adds the nodes of a function's body, which sees nothing but what it is given. */
 static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__FunctionProto *f)
 {
@@ -552,8 +645,10 @@ static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__Func
                           .function = f,
                           .call = n,
                           .caller = r,
+                          .given = r->given,
                           .error = r->error};
-    bool ok = same_opset(r, f) && same_arguments(r, n, f);
+    bool ok = same_opset(r, f) && same_arguments(r, n, f) && read_defaults(&inner) &&
+              all_declared(&inner);
     for (size_t i = 0; ok && i < f->n_input && i < n->n_input; i++) {
         const char *name = onnx_text(n->input[i]), *copy = copy_name(r, onnx_text(f->input[i]));
         const uint32_t value = *name ? find_value(r, name) : ONNX_NONE;
@@ -571,6 +666,10 @@ static bool add_call(graph_reader *r, const Onnx__NodeProto *n, const Onnx__Func
         ok = add_node(&inner, f->node[i]);
     ok = ok && add_results(&inner);
     onnx_names_free(&inner.names);
+    for (size_t i = 0; !inner.borrowed && i < inner.default_count; i++)
+        onnx__attribute_proto__free_unpacked(inner.defaults[i], NULL);
+    if (!inner.borrowed)
+        free(inner.defaults);
     return ok;
 }
 
@@ -729,7 +828,9 @@ bool onnx_graph_read(onnx_graph *g, const void *bytes, size_t size,
         g->patterns = options->patterns;
         g->pattern_count = options->pattern_count;
     }
-    graph_reader r = {.g = g, .options = options ? options : &none, .error = error};
+    uint64_t given = 0;
+    graph_reader r = {
+        .g = g, .options = options ? options : &none, .given = &given, .error = error};
     Onnx__ModelProto *model = onnx_parse(bytes, size, error);
     r.model = model;
     const bool ok = model && read_model(&r, model);

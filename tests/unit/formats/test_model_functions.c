@@ -15,6 +15,7 @@ static Onnx__FunctionProto *add_function(onnx_builder *b, const char *name, onnx
     f->domain = ob_text(b, "own");
     f->input = ob_names(b, "a", &f->n_input);
     f->output = ob_names(b, "r", &f->n_output);
+    f->attribute = ob_names(b, "slope its", &f->n_attribute);
     f->node = body->nodes;
     f->n_node = body->graph.n_node;
     if (!b->model.functions)
@@ -105,6 +106,60 @@ static void what_is_left_out_is_left_out_inside(void **state)
     ob_free(outer);
 }
 
+/* "slope" of a function is 0.5 where a call does not give it, as files have it whose header may be
+ * older. */
+static void add_default(onnx_builder *b, Onnx__FunctionProto *f)
+{
+    enum { DEFAULTS = 11 };
+    ProtobufCMessageUnknownField *u = ob_alloc(b, sizeof *u);
+    Onnx__AttributeProto a;
+    onnx__attribute_proto__init(&a);
+    a.name = ob_text(b, "slope");
+    a.has_f = true;
+    a.f = 0.5f;
+    u->tag = DEFAULTS;
+    u->wire_type = PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED;
+    u->len = 1 + onnx__attribute_proto__get_packed_size(&a);
+    u->data = ob_alloc(b, u->len);
+    u->data[0] = (uint8_t)(u->len - 1);
+    onnx__attribute_proto__pack(&a, u->data + 1);
+    f->base.unknown_fields = u;
+    f->base.n_unknown_fields = 1;
+}
+
+/* x by Leaky, whose slope is given, by default or left out. */
+static void attributes_may_be_left_out(void **state)
+{
+    static const float slopes[] = {0.25f, 0.5f, 0.01f}, x = -8;
+    (void)state;
+    for (int kind = 0; kind < 3; kind++) {
+        onnx_builder *b = ob_new(13), *body = ob_new(13);
+        ob_constant(b, "x", "1", &x);
+        add_leaky(body, "a", "r");
+        Onnx__FunctionProto *f = add_function(b, "Leaky", body);
+        if (kind != 2)
+            add_default(b, f);
+        Onnx__NodeProto *n = call(b, "Leaky", "x", "y");
+        if (kind == 0)
+            ob_float(b, n, "slope", slopes[kind]);
+        ob_output(b, "y");
+        size_t size;
+        uint8_t *bytes = ob_pack(b, &size);
+        onnx_graph g;
+        format_error error = {0};
+        if (!onnx_graph_read(&g, bytes, size, NULL, &error))
+            fail_msg("%s", error.text);
+        const onnx_attribute *alpha = onnx_find_attribute(&g.nodes[g.node_count - 1], "alpha");
+        assert_int_equal(alpha != NULL, kind != 2);
+        if (alpha)
+            assert_true(alpha->floats[0] == slopes[kind]);
+        onnx_graph_free(&g);
+        free(bytes);
+        ob_free(body);
+        ob_free(b);
+    }
+}
+
 /* A model of one call; wrong: what is wrong with it. */
 static void refuses_call(int wrong, const char *text)
 {
@@ -121,6 +176,8 @@ static void refuses_call(int wrong, const char *text)
         f->opset_import = body->opsets;
         f->n_opset_import = 1;
     }
+    if (wrong == 0)
+        f->n_attribute = 0;
     if (wrong == 5)
         f->n_input = 0, f->input = ob_names(b, "a a", &f->n_input);
     if (wrong == 10)
@@ -138,7 +195,7 @@ static void refuses_call(int wrong, const char *text)
         n->attribute[0]->has_type = true;
         n->attribute[0]->type = ONNX__ATTRIBUTE_PROTO__ATTRIBUTE_TYPE__INT;
     } else if (wrong)
-        ob_float(b, n, "slope", 0.5f);
+        ob_float(b, n, wrong == 12 ? "slop" : "slope", 0.5f);
     ob_output(b, "y");
     refuses(b, text);
     ob_free(body);
@@ -147,7 +204,7 @@ static void refuses_call(int wrong, const char *text)
 static void wrong_functions_are_refused(void **state)
 {
     (void)state;
-    refuses_call(0, "expected the attribute 'slope' where a function is called");
+    refuses_call(0, "a function refers to the attribute 'slope', which it does not declare");
     refuses_call(1, "reads 'x', which nothing before it makes"); /* of the graph around */
     refuses_call(2, "result 'r' of function 'F' is not made");
     refuses_call(3, "branches and functions in 8 others"); /* it calls itself */
@@ -159,6 +216,7 @@ static void wrong_functions_are_refused(void **state)
     refuses_call(9, "a call of 'F' has 1 inputs and 2 outputs: expected up to 1 and 1");
     refuses_call(10, "expected one function 'F', found 2");
     refuses_call(11, "expected the attribute 'slope' of type 1, found 2");
+    refuses_call(12, "a call of 'F' has the attribute 'slop', which that function does not");
 }
 
 /* Each function calls the next one many times. */
@@ -185,6 +243,7 @@ int main(void)
         cmocka_unit_test(bodies_take_the_place_of_calls),
         cmocka_unit_test(bodies_call_functions),
         cmocka_unit_test(what_is_left_out_is_left_out_inside),
+        cmocka_unit_test(attributes_may_be_left_out),
         cmocka_unit_test(wrong_functions_are_refused),
         cmocka_unit_test(functions_do_not_multiply_without_end),
     };
