@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/job/model_source.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -11,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/mona_op.h"
+#include "engine/op/kernel_symbol.h"
 
 /* Whether the file has all that a loader maps of it: dlopen() maps what a copy that was cut short
  * says it has, and reads behind its end. Of what is no library dlopen() says so itself. */
@@ -38,14 +37,11 @@ static bool has_all(const char *library)
 /* Libraries stay open: a model may call them as long as the process lives. */
 const mona_kernel *kernel_code(const char *path, const char *name, pipeline_error *error)
 {
-    char library[4096], symbol[MONA_KERNEL_NAME + 16] = "mona_kernel_";
+    char library[4096], symbol[MONA_KERNEL_SYMBOL];
     snprintf(library, sizeof library, "%.*s.so", (int)(strlen(path) - strlen(".kernel")), path);
     if (access(library, F_OK))
         return NULL;
-    char *to = symbol + strlen(symbol);
-    for (const char *from = name; *from; from++)
-        *to++ = isalnum((unsigned char)*from) ? *from : '_';
-    *to = 0;
+    mona_kernel_symbol(name, symbol);
     if (!has_all(library)) {
         pipeline_fail(error, "%s: expected a library, found one that is cut short", library);
         return NULL;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel's graph as C: a mona_kernel (mona_op.h) with plain loops, which compilers make vectors of."""
 import re
+import zlib
 
 import numpy as np
 
@@ -220,7 +221,9 @@ _SIGNS = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/', 'and': '&', 'or': '|',
 
 
 def identifier(name):
-    return 'mona_kernel_' + re.sub(r'\W', '_', name, flags=re.ASCII)
+    """As engine/op/kernel_symbol.h has it."""
+    own = f'_{zlib.crc32(name.encode()):08x}' if '_' in name else ''
+    return 'mona_kernel_' + re.sub(r'\W', '_', name, flags=re.ASCII) + own
 
 
 def _is_byte(n):

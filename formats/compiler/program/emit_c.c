@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "engine/layout/layout.h"
+#include "engine/op/kernel_symbol.h"
 #include "formats/compiler/program/emit_fields.h"
 #include "formats/compiler/program/emitter.h"
 #include "formats/file.h"
@@ -185,8 +186,9 @@ static int same(int c)
 /* The object that an application defines for a kernel (docs/kernels.md). */
 static void put_kernel(FILE *out, const mona_kernel *kernel)
 {
-    fputs("mona_kernel_", out);
-    put_name(out, kernel->name, same);
+    char symbol[MONA_KERNEL_SYMBOL];
+    mona_kernel_symbol(kernel->name, symbol);
+    fputs(symbol, out);
 }
 
 static void declare_kernels(const emitter *e)

@@ -53,6 +53,18 @@ PYTHON
 succeeds "python3 -m mona.kernel" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/twice.py" -o "$tmp/kernels"
 helper onnx "$tmp/net.onnx" com.example::Twice
 succeeds "mona compile --kernels" "$mona" compile "$tmp/net.onnx" -o "$tmp/net.mona" --kernels "$tmp/kernels"
+sed s/com.example/com_example/ "$tmp/twice.py" > "$tmp/twice_.py"
+same "kernels whose names differ in a dot and an underscore have tables of different names" "$(for kernel in twice twice_; do
+    PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/$kernel.py" -o "$tmp/$kernel" --build > "$tmp/log" 2>&1
+    helper onnx "$tmp/$kernel.onnx" "$(sed -n 's/^kernel \([^ ]*\) .*/\1/p' "$tmp/$kernel/Twice.kernel")"
+    "$mona" compile "$tmp/$kernel.onnx" -o "$tmp/$kernel.mona" --kernels "$tmp/$kernel" > "$tmp/log" 2>&1
+    "$mona" compile "$tmp/$kernel.onnx" -o "$tmp/$kernel.c" --kernels "$tmp/$kernel" --emit c --target c > "$tmp/log" 2>&1
+    cat "$tmp/$kernel.c" "$tmp/$kernel/Twice.c" | sed -n 's/^extern const mona_kernel \(.*\);/\1/p'
+    "$mona" inspect "$tmp/$kernel.mona" --kernels "$tmp/$kernel" > "$tmp/log" 2>&1 || cat "$tmp/log"
+done)" 'mona_kernel_com_example__Twice
+mona_kernel_com_example__Twice
+mona_kernel_com_example__Twice_8787c832
+mona_kernel_com_example__Twice_8787c832'
 fails "a model whose kernel the command does not have" "net.mona: calls the kernel com.example::Twice, which mona does not have" "$mona" inspect "$tmp/net.mona"
 fails "a node of another domain without kernels" "expected ONNX's own, or a kernel of that name (mona compile --kernels)" "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona"
 helper onnx "$tmp/other.onnx" com.example::Thrice
