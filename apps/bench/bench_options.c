@@ -178,7 +178,8 @@ static const option options[] = {
      .help = "size of the first input; with --pipeline CLIP, of the result"},
     OPTIONS_COMPUTING(FIELD(computing), running),
     {"--kernels", NULL, OPTION_FILE, CHANGES_BYTES, FIELD(kernels), "FOLDER", running,
-     .help = "kernels of your own that the model calls, as for mona compile; but for device "
+     .help = "kernels of your own that the model or the pipeline's networks call, as for mona "
+             "compile; but for device "
              "model310 with their code (python3 -m mona.kernel --build)"},
     {"--streams", NULL, OPTION_STRING, CHANGES_BYTES, FIELD(streams), "N|A..B", running,
      .help = "run N streams in turns with one copy of the weights; or each number of streams from "
@@ -286,7 +287,8 @@ static const option_rule rules[] = {
     {"--trace", .only = BENCH_MODEL310 | BENCH_CHIP | BENCH_PIPELINE,
      .never = (OTHER_JOBS & ~BENCH_PIPELINE) | BENCH_OM},
     {"--costs", .only = BENCH_MODEL310, .never = OTHER_JOBS & ~BENCH_CAPACITY},
-    {"--kernels", .never = (OTHER_JOBS & ~BENCH_STREAMS) | BENCH_CHIP | BENCH_OM},
+    {"--kernels", .never = (OTHER_JOBS & ~(BENCH_STREAMS | BENCH_PIPELINE | BENCH_LIVE)) |
+                           BENCH_CHIP | BENCH_OM},
     {"--json", .never = BENCH_REPORT},
     {"--html", .never = WITHOUT_FRAMES | BENCH_CAPACITY},
 };

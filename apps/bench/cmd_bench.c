@@ -185,6 +185,7 @@ static int run_pipeline(const bench_request *b)
     pipeline_error error = {0};
     job j = a->job;
     j.input.path = a->pipeline;
+    j.kernels = a->kernels;
     if (!bench_is_synthetic(a))
         j.size.size = a->computing.size;
     if (!job_complete(&j, &error))

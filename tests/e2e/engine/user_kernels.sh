@@ -199,6 +199,8 @@ crisp() {
 succeeds "mona enhance --kernels" crisp --sr "$tmp/crisp.mona" --kernels "$tmp/crisp"
 same "makes what numpy does" "$(helper enhance "$tmp" "$tmp/out.y4m")" same
 fails "without kernels" "calls the kernel com.example::Crisp, which mona does not have" crisp --sr "$tmp/crisp.mona"
+succeeds "mona bench --pipeline runs it" "$mona" bench --pipeline "$tmp/in.y4m" --stages sr --sr "$tmp/crisp.mona" --kernels "$tmp/crisp" --iterations 4
+fails "also with kernels, where no network calls them" "--kernels: expected a network that calls them" "$mona" bench --pipeline "$tmp/in.y4m" --kernels "$tmp/crisp"
 cp -r "$tmp/crisp" "$tmp/twins"
 for end in kernel so; do
     cp "$tmp/twins/Crisp.$end" "$tmp/twins/Other.$end"
