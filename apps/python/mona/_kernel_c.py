@@ -71,7 +71,35 @@ static void make_OUTPUT(const mona_kernel_call *call)
 }
 '''
 
+
+def _zipped(first):
+    """Eight bytes from `first` on of either vector of 32, in each half of both."""
+    return [i + of for half in (first, first + 16) for i in range(half, half + 8) for of in (0, 32)]
+
+
 _HELPERS = {
+    'zip_bytes': '''
+/* Pairs of bytes of two rows. clang makes eight shuffles of one instruction's four with AVX2, unless it is told which. */
+static inline void zip_bytes(uint8_t *restrict to, const uint8_t *restrict a, const uint8_t *restrict b, ptrdiff_t count)
+{
+    ptrdiff_t done = 0;
+#if defined(__clang__) && defined(__AVX2__) && !defined(__AVX512BW__)
+    typedef uint8_t bytes __attribute__((vector_size(32), aligned(1)));
+#pragma clang loop unroll_count(4)
+    for (const ptrdiff_t end = count / 32 * 32; done < end; done += 32) {
+        const bytes x = *(const bytes *)(a + done), y = *(const bytes *)(b + done);
+        const bytes low = __builtin_shufflevector(x, y, %s);
+        const bytes high = __builtin_shufflevector(x, y, %s);
+        *(bytes *)(to + 2 * done) = __builtin_shufflevector(low, high, %s);
+        *(bytes *)(to + 2 * done + 32) = __builtin_shufflevector(low, high, %s);
+    }
+#endif
+    SHORT_LOOP
+    CELLS_ARE_INDEPENDENT
+    for (ptrdiff_t i = done; i < count; i++)
+        PUT_PAIR(to + 2 * i, a[i], b[i]);
+}
+''' % tuple(', '.join(map(str, of)) for of in (_zipped(0), _zipped(8), (*range(16), *range(32, 48)), (*range(16, 32), *range(48, 64)))),
     'near_s32': '''
 /* Rounds half to even; |x| < 2^22: the last bit of 1.5 * 2^23 + x is worth 1. */
 static inline int32_t near_s32(float x)
@@ -250,6 +278,8 @@ class _Body:
         o = kernel.outputs[output]
         # Numbers that are f16 already are stored as they are computed.
         stored = [(at, n.args[0] if o.type == 'f16' else n) for at, n in sorted(kernel.stored[output].items())]
+        zipped = self._zip(o, stored)
+        stored = [s for s in stored if s[0][:2] not in zipped]
         for _, node in stored:
             self._order(node)
         for (plane, row, column), node in stored:
@@ -266,6 +296,20 @@ class _Body:
                 left = value
             else:
                 self.lines.append(f'PUT_PAIR({to} + 2 * i, {left}, {value});')
+
+    def _zip(self, o, stored):
+        """Rows of results that are those of two inputs side by side."""
+        found = set()
+        for (at, left), (_, right) in zip(stored[::2], stored[1::2]):
+            pair = [n.value[0] for n in (left, right) if n.op == 'sample']
+            if o.type not in ('u8', 's8') or o.cell[1] != 2 or [i.type for i in pair] != [o.type] * 2 or any(i.cell[1] != 1 for i in pair):
+                continue
+            to = self._pointer(f'out{at[0]}_{at[1]}', o, f'outputs[{at[0] * o.cell[0] + at[1]}]', '')
+            a, b = ('(const uint8_t *)&' + self._text(n, []).replace('[i', '[0') for n in (left, right))
+            self.helpers.add('zip_bytes')
+            self.before.append(f'zip_bytes((uint8_t *){to}, {a}, {b}, count);')
+            found.add(at[:2])
+        return found
 
     def _pointer(self, name, o, place, const):
         first = f'({const}{C_TYPES[o.type]} *)call->{place} + {self._at(o.cell[1], 0, "first")}' if o.planes else f'call->{place}'
@@ -393,9 +437,10 @@ class _Body:
         lines = [*self.pointers.values(),
                  *(f'const int32_t {p} = (int32_t)call->{_PLACES[p]}{" + (int32_t)first" if p == "column" else ""};'
                    for p in sorted(self._places)),
-                 *self.before, *(['SHORT_LOOP'] if len(self.lines) <= 8 else []), 'CELLS_ARE_INDEPENDENT',
-                 'for (ptrdiff_t i = 0; i < count; i++) {',
-                 *('    ' + line for line in self.lines), '}']
+                 *self.before]
+        if self.lines:
+            lines += [*(['SHORT_LOOP'] if len(self.lines) <= 8 else []), 'CELLS_ARE_INDEPENDENT',
+                      'for (ptrdiff_t i = 0; i < count; i++) {', *('    ' + line for line in self.lines), '}']
         return ''.join(f'    {line}\n' for line in lines)
 
 

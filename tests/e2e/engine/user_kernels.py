@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels of mona.kernel: rows in C have the bytes of numpy.
 
-    user_kernels.py examples FOLDER    those of apps/examples/kernels and docs/kernels.md, as networks of one node
+    user_kernels.py examples FOLDER    those of apps/examples/kernels, docs/kernels.md and user_rows.py, as networks of one node
     user_kernels.py random FOLDER N    N kernels of random expressions
     user_kernels.py targets FOLDER N   examples and N random ones for other CPUs, emulated
     user_kernels.py network FOLDER     one before a convolution
@@ -138,7 +138,7 @@ def written(folder):
 def examples(folder):
     generator, count = np.random.default_rng(1), 0
     paths = [os.path.join('apps/examples/kernels', n) for n in sorted(os.listdir('apps/examples/kernels')) if n.endswith('.py')]
-    for path in [*paths, *written(folder)]:
+    for path in [*paths, 'tests/bench/user_rows.py', *written(folder)]:
         lines = sum(1 for _ in open(path, encoding='utf-8'))
         if lines >= 60:
             print(f'{path}: {lines} lines')

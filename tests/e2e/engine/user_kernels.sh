@@ -7,7 +7,7 @@ needs_python cffi numpy
 helper() {
     PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/e2e/engine/user_kernels.py "$@" 2>&1
 }
-same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 14
+same "the examples' rows in C have the bytes of numpy" "$(helper examples "$tmp")" 18
 same "the fused convolution, boxes, tone mapping, NV12 of six kinds and the demosaic are what plain formulas give" "$(helper meaning "$tmp")" same
 randoms=2
 full && randoms=60
