@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The C identifier of a kernel's table, which mona.kernel writes: mona_kernel_com_example__Double
- * of com.example::Double. */
+/* The C identifier of a kernel's table, as mona.kernel writes it: "mona_kernel_", the domain, "__"
+ * and the kernel's own name. */
 #ifndef MONA_KERNEL_SYMBOL_H
 #define MONA_KERNEL_SYMBOL_H
 

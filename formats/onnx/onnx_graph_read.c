@@ -585,8 +585,8 @@ static bool add_results(graph_reader *inner)
     return true;
 }
 
-/* A default, which is the field "attribute_proto" of a function since ONNX 1.13. Headers before have
- * it among what they do not know: its length, 7 bits a byte, then itself. */
+/* A default, which is a field of functions since ONNX 1.13. Headers before have it among what they
+ * do not know: its length, 7 bits a byte, then itself. */
 static Onnx__AttributeProto *default_of(const ProtobufCMessageUnknownField *u)
 {
     size_t at = 0;
