@@ -169,7 +169,7 @@ typedef struct strategy {
     size_t (*bytes)(const mona_bound_op *b, const mona_conv_layout *k); /* 0: it does not serve */
     void (*pack)(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to, ac_conv *conv);
 } strategy;
-static const strategy strategies[3];
+static const strategy strategies[4];
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
 size_t mona_conv_head_bytes(const mona_bound_op *b)
@@ -186,6 +186,15 @@ bool mona_conv_winograd(const mona_bound_op *b)
     return b->isa->winograd && b->input[0].type != MONA_F16 && b->input_c0[0] == BLOCK &&
            rows_ <= AC_WINOGRAD_ROWS && b->output.channels >= MIN_OUTPUTS && c->kernel_w == TAPS &&
            c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
+}
+
+/* Of layers of few rows: others would take more memory than a cache has. */
+static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)
+{
+    const size_t rows_ = (size_t)k->c1 * k->kernel_h;
+    return mona_conv_winograd(b) && rows_ <= AC_WINOGRAD_FEW
+               ? block_count(b) * rows_ * AC_WINOGRAD_POSITIONS * BLOCK * BLOCK * sizeof(int16_t)
+               : 0;
 }
 
 /* Where rows are narrow, maps are better: whole ones take the place of a row, unless a residual is
@@ -343,6 +352,27 @@ static int8_t weight_at(const mona_bound_op *b, uint32_t output, uint32_t row, u
     return index < 0 ? 0 : ((const int8_t *)b->data + b->op->conv.weights)[index];
 }
 
+static void pack_winograd(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *at,
+                          ac_conv *conv)
+{
+    enum { ROW = BLOCK * BLOCK };
+    static const int8_t transform[AC_WINOGRAD_POSITIONS][3] = {
+        {6, 0, 0}, {4, 4, 4}, {4, -4, 4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 24},
+    };
+    const uint32_t rows_ = k->c1 * k->kernel_h, block = AC_WINOGRAD_POSITIONS * rows_ * ROW;
+    int16_t *to = (int16_t *)(void *)at;
+    conv->winograd = to;
+    for (uint32_t i = 0; i < block_count(b) * block; i++) {
+        const int8_t *by = transform[i / (rows_ * ROW) % AC_WINOGRAD_POSITIONS];
+        const uint32_t output = i / block * BLOCK + i / 2 % BLOCK;
+        const uint32_t channel = i / (2 * BLOCK) % (BLOCK / 2) * 2 + i % 2;
+        int sum = 0;
+        for (uint32_t x = 0; x < 3; x++)
+            sum += by[x] * weight_at(b, output, i / ROW % rows_, x, channel);
+        to[i] = (int16_t)sum;
+    }
+}
+
 static void pack_narrow(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to,
                         ac_conv *conv)
 {
@@ -390,6 +420,7 @@ static void pack_mixed(const mona_bound_op *b, const mona_conv_layout *k, uint8_
 }
 
 static const strategy strategies[] = {
+    {winograd_bytes, pack_winograd},
     {narrow_bytes, pack_narrow},
     {narrow_tiles_bytes, pack_narrow_tiles},
     {mixed_bytes, pack_mixed},

@@ -459,6 +459,7 @@ static ac_conv share_of(const mona_map_call *call)
     conv.run_elements = elements;
     conv.first_run = first_run;
     conv.run_count = count;
+    conv.winograd = NULL; /* are those of all blocks */
     if (keeps_columns(b))
         conv.winograd_pitch = pitch_of(b);
     else

@@ -89,6 +89,9 @@ typedef struct ac_conv {
      * those under a channel block, and lie winograd_pitch pixels apart, a multiple of 4, or if that
      * is 0 anywhere. */
     uint32_t winograd_rows, winograd_whole, winograd_height, winograd_pitch;
+    /* Of at most AC_WINOGRAD_FEW rows, else NULL: their weights, transformed, as [block of 16
+     * outputs][6 positions][row][8 pairs of channels][16 outputs][2]. */
+    const int16_t *winograd;
     /* For row programs that want them (ac_isa.narrow_taps, ac_isa.tiles), where they are
      * possible, else NULL: weights of few outputs (narrow.h). */
     const uint8_t *narrow, *narrow_tiles;
@@ -171,7 +174,7 @@ enum {
     AC_SCRATCH_WINOGRAD = AC_SCRATCH + 176 * 1024,
 };
 
-enum { AC_WINOGRAD_ROWS = 128 };
+enum { AC_WINOGRAD_ROWS = 128, AC_WINOGRAD_FEW = 6, AC_WINOGRAD_POSITIONS = 6 };
 
 enum { AC_ROW_SLACK = 64, AC_EDGE_PIXELS = 7 };
 

@@ -26,30 +26,31 @@
  * fit: see ac_conv.winograd_rows. For bytes, |B d| <= 2040 and |24 G g| <= 3072.
  *
  * A quad is 4 results of a row, and takes the place of a pixel of a register block. Samples of a
- * piece of the row are transformed once for all outputs, weights for each block of 16 and each
- * piece. Operands are pairs of channels 0 and 2, 1 and 3 of each four: bytes of weights then become
- * 16 bits without changing places. */
+ * piece of the row are transformed once for all outputs; weights of few rows when a session is
+ * made, others for each block of 16 and each piece, since that takes less time than reading four
+ * times as many bytes. */
 #ifndef AC_AVX2_WINOGRAD_H
 #define AC_AVX2_WINOGRAD_H
 
 enum {
     WINOGRAD_PIXELS = 4,
-    WINOGRAD_POSITIONS = 6,
+    WINOGRAD_POSITIONS = AC_WINOGRAD_POSITIONS,
     WINOGRAD_THIRD = -1431655765, /* times 3 is 1 modulo 2^32 */
-    QUADS = 60,                   /* most of a piece, a multiple of those of register blocks */
+    QUADS = 60,                   /* most of a piece */
     FEW_QUADS = 4,                /* fewest, as few as the smallest register block has */
-    CHUNK = 6,                    /* rows of the filter whose weights are transformed at a time */
+    WHOLE_STEPS = 4,              /* of a row under 16 channels, for each column */
+    CHUNK = AC_WINOGRAD_FEW,      /* rows of the filter whose weights are transformed at a time */
     ROW_WEIGHTS = 16 * 16,        /* of a row, a channel block and a block of outputs */
 };
 
 /* In scratch, behind what other kernels use. Samples: [position][line][quad][16 channels]. */
 typedef struct winograd_work {
-    _Alignas(64) int16_t weights[WINOGRAD_POSITIONS][CHUNK * ROW_WEIGHTS];
+    _Alignas(64) int16_t weights[WINOGRAD_POSITIONS * CHUNK * ROW_WEIGHTS];
     _Alignas(64) int32_t products[WINOGRAD_POSITIONS][QUADS][AC_FRACTAL];
     const int16_t *rows[AC_WINOGRAD_ROWS]; /* samples of each row of the filter */
     const uint8_t *transformed;            /* of which the weights are, or NULL */
     uint32_t position;                     /* from one position's samples to the next's */
-    uint32_t quads, block;                 /* of the piece; of its register blocks */
+    uint32_t quads;                        /* of the piece */
     _Alignas(64) int16_t samples[];
 } winograd_work;
 
@@ -62,25 +63,22 @@ enum {
 
 INLINE __m256i winograd_pixel(const uint8_t *p, const bool is_signed)
 {
-    const __m128i order = _mm_setr_epi8(0, 2, 1, 3, 4, 6, 5, 7, 8, 10, 9, 11, 12, 14, 13, 15);
-    const __m128i bytes = _mm_shuffle_epi8(load16(p), order);
-    return is_signed ? _mm256_cvtepi8_epi16(bytes) : _mm256_cvtepu8_epi16(bytes);
+    return is_signed ? _mm256_cvtepi8_epi16(load16(p)) : _mm256_cvtepu8_epi16(load16(p));
 }
 
-/* Transforms a line, the last quad of which begins at pixel `last`. */
-INLINE void winograd_line(int16_t *to, size_t position, const uint8_t *from, const bool is_signed,
-                          uint32_t quads, uint32_t last)
+INLINE void winograd_quads(int16_t *to, size_t position, const uint8_t *from, const bool is_signed,
+                           uint32_t quads)
 {
     __m256i d[WINOGRAD_POSITIONS];
-    for (uint32_t q = 0; q < quads; q++, to += 16) {
-        const bool moved = q * WINOGRAD_PIXELS > last;
-        const uint8_t *p = from + (size_t)(moved ? last : q * WINOGRAD_PIXELS) * 16;
-        UNROLL
-        for (uint32_t i = 0; i < 2; i++)
-            d[i] = q && !moved ? d[4 + i] : winograd_pixel(p + (size_t)i * 16, is_signed);
+    d[4] = winograd_pixel(from, is_signed);
+    d[5] = winograd_pixel(from + 16, is_signed);
+    for (const int16_t *end = to + (size_t)quads * 16; to < end; to += 16) {
+        d[0] = d[4];
+        d[1] = d[5];
         UNROLL
         for (uint32_t i = 2; i < WINOGRAD_POSITIONS; i++)
-            d[i] = winograd_pixel(p + (size_t)i * 16, is_signed);
+            d[i] = winograd_pixel(from + (size_t)i * 16, is_signed);
+        from += WINOGRAD_PIXELS * 16;
         const __m256i a = _mm256_sub_epi16(_mm256_slli_epi16(d[2], 2), d[4]);
         const __m256i b = _mm256_sub_epi16(_mm256_slli_epi16(d[1], 2), d[3]);
         const __m256i c = _mm256_sub_epi16(d[4], d[2]);
@@ -96,25 +94,36 @@ INLINE void winograd_line(int16_t *to, size_t position, const uint8_t *from, con
     }
 }
 
+static void winograd_line(int16_t *to, size_t position, const uint8_t *from, bool is_signed,
+                          uint32_t quads)
+{
+    if (is_signed)
+        winograd_quads(to, position, from, true, quads);
+    else
+        winograd_quads(to, position, from, false, quads);
+}
+
 /* Transforms what pixels x to x + count - 1 read. Rows of the filter under a channel block share a
- * line if they lie `apart` quads apart. */
+ * line if they lie `apart` quads apart; else the last quad is moved
+ * back to end at the last pixel. */
 static void winograd_transform(winograd_work *work, const ac_conv_row *row, uint32_t x,
                                uint32_t count, uint32_t apart)
 {
     const ac_conv *c = row->conv;
     const uint32_t height = apart ? c->winograd_height : 1, lines = c->winograd_rows / height;
     const uint32_t quads = work->quads + (height - 1) * apart, whole = c->winograd_whole;
-    const uint32_t last = apart ? UINT32_MAX : count - WINOGRAD_PIXELS;
+    const bool moved = !apart && count % WINOGRAD_PIXELS;
     int16_t *to = work->samples;
     work->position = lines * quads * 16;
     for (uint32_t r = 0; r < c->winograd_rows; r += height, to += (size_t)quads * 16) {
         const uint8_t *from = row->runs[r < whole ? r : whole + (r - whole) * 3] + (size_t)x * 16;
         for (uint32_t i = 0; i < height; i++)
             work->rows[r + i] = to + (size_t)i * apart * 16;
-        if (c->source_type == MONA_S8)
-            winograd_line(to, work->position, from, true, quads, last);
-        else
-            winograd_line(to, work->position, from, false, quads, last);
+        winograd_line(to, work->position, from, c->source_type == MONA_S8, quads - moved);
+        if (moved)
+            winograd_line(to + (size_t)(quads - 1) * 16, work->position,
+                          from + (size_t)(count - WINOGRAD_PIXELS) * 16, c->source_type == MONA_S8,
+                          1);
     }
 }
 
@@ -134,9 +143,14 @@ INLINE void winograd_pairs(int16_t *to, __m256i g0, __m256i g1, __m256i g2)
     store_vector(to + 5 * position, _mm256_mullo_epi16(g2, _mm256_set1_epi16(24)));
 }
 
-INLINE __m256i even_bytes(__m256i v)
+/* Elements 2 pair and 2 pair + 1 of each 4. */
+INLINE __m256i winograd_pair(const uint8_t *p, const int8_t pair)
 {
-    return _mm256_srai_epi16(_mm256_slli_epi16(v, 8), 8);
+    const __m256i order =
+        _mm256_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1, 0, -1, 1, -1,
+                         4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13);
+    const __m256i at = _mm256_add_epi8(order, _mm256_set1_epi16((int16_t)(2 * pair << 8)));
+    return _mm256_srai_epi16(_mm256_shuffle_epi8(load_vector(p), at), 8);
 }
 
 /* Transforms the weights of a row, [column][step][16 outputs][4], to [position][pair of
@@ -145,29 +159,41 @@ static void winograd_weights(int16_t *to, const uint8_t *from, uint32_t steps)
 {
     const size_t column = (size_t)steps * 64;
     for (uint32_t i = 0; i < steps * 2; i++, from += 32, to += i % 2 ? 16 : 48) { /* 8 outputs */
-        const __m256i g0 = load_vector(from), g1 = load_vector(from + column);
-        const __m256i g2 = load_vector(from + 2 * column);
-        winograd_pairs(to, even_bytes(g0), even_bytes(g1), even_bytes(g2));
-        winograd_pairs(to + 32, _mm256_srai_epi16(g0, 8), _mm256_srai_epi16(g1, 8),
-                       _mm256_srai_epi16(g2, 8));
+        winograd_pairs(to, winograd_pair(from, 0), winograd_pair(from + column, 0),
+                       winograd_pair(from + 2 * column, 0));
+        winograd_pairs(to + 32, winograd_pair(from, 1), winograd_pair(from + column, 1),
+                       winograd_pair(from + 2 * column, 1));
     }
 }
 
 /* ---- products -------------------------------------------------------------------------------- */
 
-/* Adds the products of `rows` rows at one position to sums, or sets them. at: where the quads'
- * samples lie in those of a row. */
+/* Rows [first, first + count) of the filter. */
+typedef struct winograd_rows {
+    uint32_t first, count;
+    uint32_t whole, last_steps; /* how many have WHOLE_STEPS; what those after them have */
+} winograd_rows;
+
+INLINE uint32_t winograd_steps(const winograd_rows *rows, uint32_t r)
+{
+    return r < rows->whole ? WHOLE_STEPS : rows->last_steps;
+}
+
+/* Adds the products of rows at one position to sums, or sets them. at: where the quads' samples lie
+ * in those of a row. */
 INLINE void winograd_multiply(int32_t (*sums)[AC_FRACTAL], const int16_t *const *samples, size_t at,
-                              const int16_t *weights, uint32_t rows, uint32_t steps, bool add,
+                              const int16_t *weights, const winograd_rows *rows,
                               const uint32_t quads)
 {
     __m256i acc[BLOCK * 2];
     UNROLL
     for (uint32_t i = 0; i < quads * 2; i++)
-        acc[i] = add ? load_vector(sums[i / 2] + i % 2 * 8) : _mm256_setzero_si256();
-    for (uint32_t r = 0; r < rows; r++) {
+        acc[i] = rows->first ? load_vector(sums[i / 2] + i % 2 * 8) : _mm256_setzero_si256();
+    for (uint32_t r = 0; r < rows->count; r++) {
         const int16_t *a = samples[r] + at, *w = weights + (size_t)r * ROW_WEIGHTS;
-        for (uint32_t s = 0; s < steps * 2; s++, a += 2, w += 32) {
+        const uint32_t steps = winograd_steps(rows, r);
+        UNROLL
+        for (uint32_t s = 0; s < WHOLE_STEPS * 2; s++, a += 2, w += 32) {
             FORGET(a);
             const __m256i b0 = load_vector(w), b1 = load_vector(w + 16);
             UNROLL
@@ -180,6 +206,8 @@ INLINE void winograd_multiply(int32_t (*sums)[AC_FRACTAL], const int16_t *const 
                 acc[i * 2 + 1] = dot(acc[i * 2 + 1], all, b1);
                 KEEP_IN_PLACE(acc[i * 2 + 1]);
             }
+            if (s % 2 && s / 2 + 1 == steps)
+                break;
         }
     }
     UNROLL
@@ -187,24 +215,26 @@ INLINE void winograd_multiply(int32_t (*sums)[AC_FRACTAL], const int16_t *const 
         store_vector(sums[i / 2] + i % 2 * 8, acc[i]);
 }
 
-/* Adds those of rows [first, first + rows) to all products, or sets them. */
-static __attribute__((noinline)) void winograd_chunk(winograd_work *work, uint32_t first,
-                                                     uint32_t rows, uint32_t steps)
+/* Adds those of some rows to all products, or sets them, in register blocks as equal as possible.
+ * position: from one position's weights to the next's. */
+static __attribute__((noinline)) void winograd_chunk(winograd_work *work, const int16_t *weights,
+                                                     size_t position, const winograd_rows *rows)
 {
-    for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++)
-        for (uint32_t q = 0; q < work->quads; q += work->block) {
+    const int16_t *const *samples = (const int16_t *const *)work->rows + rows->first;
+    for (uint32_t p = 0; p < WINOGRAD_POSITIONS; p++, weights += position) {
+        uint32_t blocks = (work->quads + BLOCK - 1) / BLOCK;
+        for (uint32_t q = 0, block; q < work->quads; q += block, blocks--) {
             int32_t(*sums)[AC_FRACTAL] = work->products[p] + q;
-            const int16_t *const *samples = (const int16_t *const *)work->rows + first;
             const size_t at = (size_t)p * work->position + (size_t)q * 16;
-            if (work->block == BLOCK)
-                winograd_multiply(sums, samples, at, work->weights[p], rows, steps, first, BLOCK);
-            else if (work->block == BLOCK - 1)
-                winograd_multiply(sums, samples, at, work->weights[p], rows, steps, first,
-                                  BLOCK - 1);
+            block = (work->quads - q + blocks - 1) / blocks;
+            if (block == BLOCK)
+                winograd_multiply(sums, samples, at, weights, rows, BLOCK);
+            else if (block == BLOCK - 1)
+                winograd_multiply(sums, samples, at, weights, rows, BLOCK - 1);
             else
-                winograd_multiply(sums, samples, at, work->weights[p], rows, steps, first,
-                                  FEW_QUADS);
+                winograd_multiply(sums, samples, at, weights, rows, FEW_QUADS);
         }
+    }
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -257,19 +287,27 @@ static void winograd_run(job *j)
     _Alignas(64) int32_t start[AC_FRACTAL];
     winograd_work *work = (winograd_work *)(void *)(j->row->scratch + AC_SCRATCH);
     const ac_conv *c = j->conv;
+    const uint32_t all = c->winograd_rows, whole = c->winograd_whole;
     const bool plain = int8_plain(j);
     const uint8_t *w = j->weights[0];
-    for (uint32_t first = 0, rows; first < c->winograd_rows; first += rows) {
-        const bool whole = first < c->winograd_whole;
-        const uint32_t end = whole ? c->winograd_whole : c->winograd_rows;
-        const uint32_t steps = whole ? 4 : ac_run_steps(c, c->winograd_whole);
-        const size_t bytes = (size_t)3 * steps * 64;
-        rows = min_u32(CHUNK, end - first);
-        for (uint32_t r = 0; r < rows && work->transformed != w; r++)
-            winograd_weights(work->weights[0] + (size_t)r * ROW_WEIGHTS, w + r * bytes, steps);
+    for (winograd_rows rows = {0}; rows.first < all; rows.first += CHUNK) {
+        rows.count = min_u32(CHUNK, all - rows.first);
+        rows.whole = whole - min_u32(rows.first, whole);
+        rows.last_steps = whole < all ? ac_run_steps(c, whole) : 0;
+        if (c->winograd) {
+            const size_t position = (size_t)all * ROW_WEIGHTS;
+            winograd_chunk(work, c->winograd + j->n * WINOGRAD_POSITIONS * position, position,
+                           &rows);
+            continue;
+        }
+        const bool kept = work->transformed == w;
         work->transformed = w;
-        w += rows * bytes;
-        winograd_chunk(work, first, rows, steps);
+        for (uint32_t r = 0, steps; r < rows.count; r++, w += (size_t)3 * steps * 64) {
+            steps = winograd_steps(&rows, r);
+            if (!kept)
+                winograd_weights(work->weights + (size_t)r * ROW_WEIGHTS, w, steps);
+        }
+        winograd_chunk(work, work->weights, CHUNK * ROW_WEIGHTS, &rows);
     }
     int8_start(j, plain, start);
     if (plain)
@@ -285,18 +323,6 @@ static uint32_t quads_that_fit(const ac_conv *c, uint32_t apart)
     const uint32_t height = apart ? c->winograd_height : 1, more = (height - 1) * apart;
     const uint32_t fit = SAMPLES / (c->winograd_rows / height * WINOGRAD_POSITIONS);
     return fit > more ? min_u32(QUADS, fit - more) : 0;
-}
-
-/* Quads of a register block: those for which blocks take the least time, as measured. */
-static uint32_t quads_of_block(uint32_t quads)
-{
-    uint32_t best = BLOCK, least = UINT32_MAX;
-    for (uint32_t block = BLOCK; block >= FEW_QUADS; block--) {
-        const uint32_t time = (quads + block - 1) / block * (2 * block + 3);
-        best = time < least ? block : best;
-        least = min_u32(time, least);
-    }
-    return best;
 }
 
 static bool winograd_serves(const ac_conv_row *row)
@@ -315,7 +341,6 @@ static void conv_winograd(const ac_conv_row *row, const ac_isa *by)
     const uint32_t quads = (row->pixels + WINOGRAD_PIXELS - 1) / WINOGRAD_PIXELS;
     const uint32_t pieces = (quads + most - 1) / most;
     work->quads = (quads + pieces - 1) / pieces;
-    work->block = quads_of_block(work->quads);
     work->transformed = NULL;
     const uint32_t count = min_u32(work->quads * WINOGRAD_PIXELS, row->pixels);
     for (uint32_t i = 0; i < row->pixels; i += count) {

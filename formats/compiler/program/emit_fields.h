@@ -31,7 +31,7 @@
     F(x, CONSTANT, run_elements) F(x, CONSTANT, first_run) F(x, CONSTANT, run_count) \
     F(x, CONSTANT, weights_offset) F(x, CONSTANT, weights) F(x, CONSTANT, bias) \
     F(x, CONSTANT, unsigned_bias) F(x, NUMBER, winograd_rows) F(x, NUMBER, winograd_whole) \
-    F(x, NUMBER, winograd_height) F(x, NUMBER, winograd_pitch) F(x, CONSTANT, narrow) F(x, CONSTANT, narrow_tiles) F(x, CONSTANT, mixed) \
+    F(x, NUMBER, winograd_height) F(x, NUMBER, winograd_pitch) F(x, CONSTANT, winograd) F(x, CONSTANT, narrow) F(x, CONSTANT, narrow_tiles) F(x, CONSTANT, mixed) \
     F(x, UNUSED, packing) F(x, NUMBER, operands) F(x, NUMBER, halves) F(x, NUMBER, spare_ports) F(x, NUMBER, small_sums) F(x, OBJECT, epilogue)
 
 #define ISA_FIELDS(F, x) \
