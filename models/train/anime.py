@@ -63,13 +63,14 @@ def clip(seed):
     return [packed(done[k][0][0], data.luma(highs[k])) for k in kept]
 
 
-def pairs():
-    """Yields (part, kind, input, target)."""
+def pairs(every=1):
+    """Yields (part, kind, input, target), of every so many-th scene."""
     with multiprocessing.Pool() as pool:
         for kind, make, count, first in (("drawn", still, STILLS, 10000), ("drawn film", clip, CLIPS, 20000)):
-            seeds = range(first, first + HELD_OUT + count)
+            seeds = range(first, first + HELD_OUT + count, every)
             for n, found in enumerate(pool.imap(make, seeds)):
-                for low, high in found[:1] if n < HELD_OUT else found:
-                    if n < HELD_OUT:  # their middle
+                kept = n * every < HELD_OUT
+                for low, high in found[:1] if kept else found:
+                    if kept:  # their middle
                         low, high = (a[:, 32:-32, 64:-64] for a in (low, high))
-                    yield "held_out" if n < HELD_OUT else "train", kind, low, high
+                    yield "held_out" if kept else "train", kind, low, high

@@ -165,10 +165,10 @@ def clips(spec, images):
             yield part, "drawn film" if kind == "drawn" else "film", done[c * FRAMES:(c + 1) * FRAMES], low, high
 
 
-def pairs(spec, folder):
+def pairs(spec, folder, folders, every):
     """Yields (part, kind, input, target)."""
     rng = np.random.default_rng(3)
-    for part, kind, done, low, high in clips(spec, data.train_images(folder, SIZES)):
+    for part, kind, done, low, high in clips(spec, data.train_images(folder, SIZES, folders, every)):
         for f in rng.choice(FRAMES, KEPT[spec.task], replace=False):
             yield part, kind, *pair(spec, *done[f], low[f], high[f], rng)
 

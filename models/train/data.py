@@ -14,6 +14,7 @@ import numpy as np
 from PIL import Image
 
 import anime
+import camera
 import compressed
 import rendered
 
@@ -165,9 +166,9 @@ def in_parallel(work, data, folders=FOLDERS, every=1):
             yield from (("held_out" if path in kept else "train", *row) for row in made)
 
 
-def train_images(data, sizes=SIZES):
+def train_images(data, sizes=SIZES, folders=FOLDERS, every=1):
     """("train" or "held_out", kind, RGB float image) of photographs in each size, then of drawn pictures."""
-    return in_parallel(functools.partial(shown, sizes=sizes), data)
+    return in_parallel(functools.partial(shown, sizes=sizes), data, folders, every)
 
 
 def sr_pair(rgb, scale):
@@ -175,6 +176,15 @@ def sr_pair(rgb, scale):
     y = luma(rgb)
     y = y[:y.shape[0] // scale * scale, :y.shape[1] // scale * scale]
     return to8(imresize(y, 1 / scale))[None], to8(space_to_depth(y, scale))
+
+
+def camera_pairs(path):
+    """A picture merely halved, and a photograph as cameras leave it, too."""
+    [(kind, rgb)] = shown(path, (1,))
+    made = [(kind, *sr_pair(rgb, 2))]
+    if kind != "drawn":
+        made += [("camera", *pair) for pair in camera.pairs(rgb, [6, *os.path.basename(path).encode()])]
+    return made
 
 
 def clean_planes(rgb):
@@ -188,10 +198,13 @@ def pairs(spec, data, folders, every):
     """Yields (part, kind, input, target). A kind is a size of the photographs, drawn pictures, or film of
     either."""
     if spec.anime:
-        yield from anime.pairs()
+        yield from anime.pairs(every)
         return
     if spec.video:
-        yield from compressed.pairs(spec, data)
+        yield from compressed.pairs(spec, data, folders, every)
+        return
+    if spec.camera:
+        yield from in_parallel(camera_pairs, data, folders, every)
         return
     pair = functools.partial(sr_pair, scale=spec.scale) if spec.task == "sr" else clean_planes
     yield from in_parallel(functools.partial(shown_as, pair, sizes=SIZES), data, folders, every)
@@ -200,7 +213,7 @@ def pairs(spec, data, folders, every):
 def load_training(spec, data, cache, folders=FOLDERS, every=1):
     """{"train": [(kind, (input, target)), ...], "held_out": [...]}, cached as one file."""
     name = f"sr_x{spec.scale}" if spec.task == "sr" else "denoise"
-    name += "_video" * spec.video + "_anime" * spec.anime
+    name += "_video" * spec.video + "_anime" * spec.anime + "_camera" * spec.camera
     path = os.path.join(cache, "-".join([*folders, name]) + f"-{every}" * (every > 1) + ".npz")
     if not os.path.exists(path):
         arrays = {}

@@ -3,13 +3,13 @@
 """Write a trained net as plain ONNX: Conv, Relu or Clip, Add, Concat, Slice, SpaceToDepth, DepthToSpace.
 
   export.py sr_x2_fast weights.npz ../sr_x2_fast.onnx
+  export.py sr_x2_fast_sharp ../sr_x2_fast_sharp.onnx ../sr_x2_fast_sharp50.onnx --other ../sr_x2_fast.onnx --share 0.5
 
 Height and width are symbolic. The graph is built by hand, node by node, so that nothing of a
 framework's own export (Shape chains, Reshape / Transpose pairs) gets into it.
 """
 import argparse
 import os
-import sys
 
 import numpy as np
 import onnx
@@ -119,9 +119,13 @@ def write(model, path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
-        sys.exit(__doc__)
-    p = argparse.ArgumentParser(description=__doc__)
-    p.add_argument("name"), p.add_argument("weights"), p.add_argument("output")
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("name", choices=sorted(nets.NETS)), p.add_argument("weights"), p.add_argument("output")
+    p.add_argument("--other", help="weights of another net of this shape: what is written lies between the two")
+    p.add_argument("--share", type=float, help="that the first have of it")
     a = p.parse_args()
-    write(build(a.name, dict(np.load(a.weights))), a.output)
+    found = nets.read_weights(a.weights)
+    if a.other:
+        other = nets.read_weights(a.other)
+        found = {key: (a.share * value + (1 - a.share) * other[key]).astype(np.float32) for key, value in found.items()}
+    write(build(a.name, found), a.output)

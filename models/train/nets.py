@@ -23,6 +23,12 @@ class Spec(NamedTuple):
     video: bool = False  # for compressed film rather than clean pictures
     anime: bool = False  # for drawn film, clean or compressed
     jpeg: bool = False  # for pictures that were JPEG
+    sharp: bool = False  # for a look rather than the least error
+
+    @property
+    def camera(self):
+        """Trained on pictures as camera.py leaves them, too."""
+        return self.sharp and not (self.video or self.anime)
 
     @property
     def block(self):
@@ -53,6 +59,9 @@ NETS = {
     "sr_x2_fast_video": Spec("sr", 2, 16, 3, True),
     "sr_x2_fast_jpeg": Spec("sr", 2, 16, 3, jpeg=True),
     "sr_x2_fast_anime": Spec("sr", 2, 16, 3, anime=True),
+    "sr_x2_fast_sharp": Spec("sr", 2, 16, 3, sharp=True),
+    "sr_x2_fast_video_sharp": Spec("sr", 2, 16, 3, True, sharp=True),
+    "sr_x2_fast_anime_sharp": Spec("sr", 2, 16, 3, anime=True, sharp=True),
     "sr_x2_balanced": Spec("sr", 2, 16, 11),  # 26,064
     "sr_x2_balanced_video": Spec("sr", 2, 16, 11, True),
     "sr_x2_balanced_jpeg": Spec("sr", 2, 16, 11, jpeg=True),

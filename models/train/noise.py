@@ -28,7 +28,7 @@ def blurred(noise, sigma):
 def enlarged(noise, times):
     """Noise of a picture that was `times` smaller, linearly between its samples."""
     small = noise[..., ::times, ::times]
-    at = np.arange(noise.shape[-1]) / times
+    at = np.arange(max(noise.shape[-2:])) / times
     for axis in (-1, -2):
         low = np.floor(at[:noise.shape[axis]]).astype(int)
         part = (at[:noise.shape[axis]] - low).astype(np.float32)

@@ -14,13 +14,14 @@ A recipe says
   start    a file of weights, seen from models/, of this net or of a narrower, shallower or other
            scale's; null: random ones
   seed     of weights and patches
-  trainer  torch, avx512 or cuda: they round differently, so that one does not reproduce another
+  trainer  torch, avx512 or cuda: they round differently, so that one does not reproduce another; look: torch with
+           look.py's loss, weighed by `look` of the recipe
   photographs, every  folders of train, of which every so many-th picture in the order of names is taken:
            photos, and each of them, if it does not say; of photos2 no windows of held-out photographs
   phases   one after the other; in each the rate falls from its first value to nothing
 
 and of a phase: steps, over which the rate falls; until, after how many of them the next one begins
-(all, if it does not say); rate; batch; shares, how often pictures of each size and films are drawn;
+(all, if it does not say); rate; warm_up, steps over which it rises (500, if it does not say); batch; shares, how often pictures of each size and films are drawn;
 patch, a patch's side in packed pixels, for avx512 a multiple of 24; l2_from, from which part of it on
 the loss is the logarithm of each patch's L2 and no longer L1; quant_from, from which part on weights
 and features are quantised as the INT8 engine does, with straight-through gradients (1: never); least,
@@ -45,6 +46,8 @@ import torch
 
 import cuda
 import data
+import features
+import look
 import losses
 import nets
 import noise
@@ -58,7 +61,8 @@ STEEPEST = 10.0  # gradient
 SIDE = 64  # of held-out patches
 DRY_STEPS = 20
 SR_ERROR = 4.0  # code values, about the RMS error to expect of an enlarged patch
-EVERY = 2000  # steps: what is held out is measured, and the run saved
+ADVERSARY_RATE = 2e-4  # of a look
+EVERY = {True: 400, False: 2000}  # of a look or not, steps: what is held out is measured, and the run saved
 
 
 def arguments():
@@ -69,7 +73,7 @@ def arguments():
     p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"))
     p.add_argument("--minutes", type=float, help="as many steps as fit into so many of a GPU, in the recipe's "
                    "proportions; the recipe that was followed is written to NAME.json")
-    p.add_argument("--trainer", choices=[*losses.TRAINERS, "cuda"], help="instead of the recipe's")
+    p.add_argument("--trainer", choices=[*losses.TRAINERS, "cuda", "look"], help="instead of the recipe's")
     p.add_argument("--dry-run", action="store_true", help=f"only try whether this machine can: all phases, each in {DRY_STEPS} "
                    "steps or a minute, on a few drawn pictures, by torch where the recipe's trainer cannot run; "
                    "writes to OUT/dry")
@@ -181,7 +185,7 @@ def steps_of(phase):
 
 
 def rate_at(phase, done):
-    return (phase["rate"] * 0.5 * (1 + np.cos(np.pi * done / phase["steps"])) + 1e-6) * min(1, done / WARM_UP)
+    return (phase["rate"] * 0.5 * (1 + np.cos(np.pi * done / phase["steps"])) + 1e-6) * min(1, done / phase.get("warm_up", WARM_UP))
 
 
 class Run(training.Run):
@@ -194,9 +198,21 @@ class Run(training.Run):
         super().__init__(net.to(self.device()))
         if trainer == "cuda":
             self.optimiser = cuda.optimiser_of(self.net)
+        self.look = None
         self.drawing = self.kind = None  # of the batches, and of self.work
         self.first = 0  # step of self.drawing
         self.total = torch.zeros((), device=self.device())  # of the losses since it was last set to nothing
+
+    def save(self, path):
+        super().save(path)
+        if self.look:
+            torch.save(self.look.state(), path + ".look.part")
+            os.replace(path + ".look.part", path + ".look")
+
+    def restore(self, path):
+        super().restore(path)
+        if self.look:
+            self.look.restore(torch.load(path + ".look"))
 
     @property
     def steps(self):
@@ -261,6 +277,10 @@ class Run(training.Run):
                 self.kind, self.work = kind_of_step, cuda.Work(self, *now, weights, STEEPEST, kind)
             self.work(*now)
             self.step += 1
+        elif self.look:
+            loss = self.look.loss(self.net, *now[:2], kind["quantised"], kind["peak_cost"])
+            self.descend(loss, rate_at(phase, self.step - first), STEEPEST)
+            self.total += loss.detach()
         else:
             loss = losses.TRAINERS[self.trainer](self.net, *now, weights, **kind)
             self.descend(loss, rate_at(phase, self.step - first), STEEPEST)
@@ -296,7 +316,7 @@ def plot(curve, labels, path):
 def load(spec, a, recipe):
     """(images to train on, held-out ones). Networks for video get pictures too."""
     images = data.load_training(spec, a.data, a.out, recipe.get("photographs", data.FOLDERS), recipe.get("every", 1))
-    if spec.video:
+    if spec.video and not spec.sharp:
         images["train"] += data.load_training(spec._replace(video=False), a.data, a.out)["train"]
     return images["train"], [pair for _, pair in images["held_out"]]
 
@@ -332,7 +352,7 @@ def make_dry(a, recipe):
         phase.pop("until", None)
     if os.path.exists(os.path.join(a.out, a.name + ".pt")):
         os.remove(os.path.join(a.out, a.name + ".pt"))
-    can = {"cuda": torch.cuda.is_available, "avx512": losses.has_avx512, "torch": lambda: True}[recipe["trainer"]]
+    can = {"cuda": torch.cuda.is_available, "avx512": losses.has_avx512, "torch": lambda: True, "look": lambda: True}[recipe["trainer"]]
     a.trainer = a.trainer or (recipe["trainer"] if can() else "torch")
 
 
@@ -359,6 +379,10 @@ def main():
     images, held_out = load_dry(spec, recipe["phases"]) if a.dry_run else load(spec, a, recipe)
     run = Run(a.name, recipe, trainer)
     calibration = [x.to(run.device()) for x in fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))]
+    if trainer == "look":
+        seen = features.Features("damage", 4) if a.dry_run else \
+            features.load("damage", a.out, lambda: features.photographs(a.data))
+        run.look = look.Look(seen, recipe.get("look", {}), ADVERSARY_RATE)
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")
     log = open(base + ".log", "a", buffering=1)
@@ -375,7 +399,7 @@ def main():
             if timed:
                 run.fit(WARM_UP / (now - timed) * (60 * a.minutes - (now - started)))
             timed = now
-        if run.step % EVERY == 0 or run.step == run.steps:
+        if run.step % EVERY[trainer == "look"] == 0 or run.step == run.steps:
             loss = run.total.item() / (run.step - told)
             run.seconds += time.time() - began
             run.average.calibrate(calibration)
