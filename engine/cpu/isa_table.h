@@ -16,11 +16,12 @@
 #define AC_ISA_avxvnni                                                                             \
     avxvnni, avxvnni, avxvnni, .conv_scratch = AC_SCRATCH_TILES, .unsigned_bias = true,            \
                                .narrow_taps = 25, .operand_f16 = 4
-#define AC_ISA_avx512_OF(scratch)                                                                  \
-    avx512, avx512, avx512, .conv_scratch = scratch, .unsigned_bias = true, .narrow_taps = 32,     \
-                            .narrow_rotated = true, .operand_f16 = 4, .halves = true
-#define AC_ISA_avx512 AC_ISA_avx512_OF(AC_SCRATCH), .edges = true
-#define AC_ISA_amx AC_ISA_avx512_OF(AC_SCRATCH_TILES), .tiles = true
+#define AC_ISA_avx512_OR_amx                                                                       \
+    avx512, avx512, avx512, .conv_scratch = AC_SCRATCH_TILES, .unsigned_bias = true,               \
+                            .narrow_taps = 32, .narrow_rotated = true, .operand_f16 = 4,           \
+                            .halves = true
+#define AC_ISA_avx512 AC_ISA_avx512_OR_amx, .edges = true
+#define AC_ISA_amx AC_ISA_avx512_OR_amx, .tiles = true
 #define AC_ISA_neon neon, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_dotprod dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON
 #define AC_ISA_i8mm dotprod, neon, neon, .conv_scratch = AC_SCRATCH_NEON, .step_8bit = 8

@@ -48,14 +48,12 @@ static const ac_isa scatter_by = {.unpack_row = unpack_row};
 
 static void conv_row(const ac_conv_row *row)
 {
-    const uint8_t *runs[FLIPPED_RUNS];
-    ac_conv_row flipped;
-    ac_conv conv;
     if (!row->edges && narrow_possible(row))
         conv_narrow(row, &scatter_by);
+    else if (row->conv->source_type == MONA_S8)
+        conv_flipped(row, &scatter_by);
     else
-        conv_pixels(flip_row(row, &flipped, &conv, runs) ? &flipped : row, &scatter_by, 0,
-                    row->pixels);
+        conv_pixels(row, &scatter_by, 0, row->pixels);
 }
 
 static void depthwise_row(const ac_depthwise_row *row)

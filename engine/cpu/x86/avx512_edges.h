@@ -15,11 +15,11 @@ INLINE void edge_int8(__m512i *acc, const uint32_t pixels, const uint32_t blocks
 {
     const uint8_t *w[2] = {weights[0], weights[1]};
     if (before)
-        int8_steps(acc + blocks, pixels - 1, blocks, false, AC_FRACTAL, p + AC_FRACTAL, 4, w);
+        int8_steps(acc + blocks, pixels - 1, blocks, AC_FRACTAL, p + AC_FRACTAL, 4, w);
     else if (after)
-        int8_steps(acc, pixels - 1, blocks, false, AC_FRACTAL, p, 4, w);
+        int8_steps(acc, pixels - 1, blocks, AC_FRACTAL, p, 4, w);
     else
-        int8_steps(acc, pixels, blocks, false, AC_FRACTAL, p, 4, w);
+        int8_steps(acc, pixels, blocks, AC_FRACTAL, p, 4, w);
 }
 
 INLINE void edge_f16(vf *acc, const uint32_t pixels, const uint32_t blocks, const bool before,

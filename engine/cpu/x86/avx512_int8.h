@@ -6,15 +6,10 @@
  *
  * vpdpbusd takes unsigned x signed bytes. S8 sources are offset, s + 128 = s ^ 0x80, and the
  * accumulators start at ac_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and
- * the true sum fits. Sign bits are flipped in a buffer on the stack, for all runs of a tile of
- * pixels at once. If not even a small tile fits, they are flipped in registers. */
+ * the true sum fits. Sign bits are flipped in scratch memory, for all runs of a piece of the row at
+ * once. */
 
-enum {
-    MAX_SUMS = 28,      /* accumulators of a register block */
-    FLIPPED_RUNS = 160, /* most runs of a tile */
-    FLIPPED_BYTES = 12288,
-    FLIPPED_PIXELS = 14, /* fewest pixels for which a tile pays */
-};
+enum { MAX_SUMS = 28 /* accumulators of a register block */ };
 
 /* 4 bytes in every lane. */
 INLINE __m512i quad_at(const uint8_t *p)
@@ -27,11 +22,10 @@ INLINE __m512i quad_at(const uint8_t *p)
 /* Multiplies `steps` steps of all pixels, those of the first pixel at p. distance: bytes between
  * pixels, which may be a constant. Pixels are addressed in fours, as x86 can add 0 to 3
  * distances. */
-INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t blocks, const bool flip,
+INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t blocks,
                        const uint32_t distance, const uint8_t *p, uint32_t steps,
                        const uint8_t *w[2])
 {
-    const __m512i sign = _mm512_set1_epi8(-128);
     const uint8_t *fours[MAX_PIXELS / 4];
     UNROLL
     for (uint32_t g = 0; g * 4 < pixels; g++)
@@ -46,9 +40,7 @@ INLINE void int8_steps(__m512i *acc, const uint32_t pixels, const uint32_t block
             FORGET(fours[g]);
         UNROLL
         for (uint32_t i = 0; i < pixels; i++) {
-            __m512i a = quad_at(fours[i / 4] + (size_t)(i % 4) * distance);
-            if (flip)
-                a = _mm512_xor_si512(a, sign);
+            const __m512i a = quad_at(fours[i / 4] + (size_t)(i % 4) * distance);
             acc[i * blocks] = _mm512_dpbusd_epi32(acc[i * blocks], a, b0);
             KEEP_IN_PLACE(acc[i * blocks]);
             if (blocks == 2) {
@@ -83,11 +75,10 @@ INLINE void int8_store(const job *j, const __m512i *acc, const uint32_t pixels,
 
 /* One pixel of `blocks` blocks, for which int8_steps() would wait for each product: a run's steps
  * go to CHAINS sums in turn. Sums of integers may be formed in any order. */
-INLINE void int8_single(const job *j, const uint32_t blocks, const bool flip, uint32_t x)
+INLINE void int8_single(const job *j, const uint32_t blocks, uint32_t x)
 {
     enum { CHAINS = 4 };
     const uint16_t *elements = j->conv->run_elements + j->first_run;
-    const __m512i sign = _mm512_set1_epi8(flip ? -128 : 0);
     const uint8_t *w[2] = {j->weights[0], j->weights[1]};
     __m512i sums[2][CHAINS], acc[2];
     UNROLL
@@ -102,7 +93,7 @@ INLINE void int8_single(const job *j, const uint32_t blocks, const bool flip, ui
             for (uint32_t k = 0; k < CHAINS; k++) {
                 if (s + k == steps)
                     break;
-                const __m512i a = _mm512_xor_si512(quad_at(p + (size_t)(s + k) * 4), sign);
+                const __m512i a = quad_at(p + (size_t)(s + k) * 4);
                 UNROLL
                 for (uint32_t b = 0; b < blocks; b++, w[b - 1] += 64)
                     sums[b][k] = _mm512_dpbusd_epi32(sums[b][k], a, _mm512_load_si512(w[b]));
@@ -116,7 +107,7 @@ INLINE void int8_single(const job *j, const uint32_t blocks, const bool flip, ui
     int8_store(j, acc, 1, blocks, x);
 }
 
-INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t blocks, const bool flip,
+INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t blocks,
                        const uint32_t distance, uint32_t x)
 {
     const uint16_t *elements = j->conv->run_elements + j->first_run;
@@ -124,15 +115,14 @@ INLINE void int8_block(const job *j, const uint32_t pixels, const uint32_t block
     const size_t offset = (size_t)(x - j->runs_origin) * distance;
     __m512i acc[MAX_SUMS];
     if (pixels == 1) {
-        int8_single(j, blocks, flip, x);
+        int8_single(j, blocks, x);
         return;
     }
     UNROLL
     for (uint32_t i = 0; i < pixels * blocks; i++)
         acc[i] = _mm512_loadu_si512(j->start[i % blocks]);
     for (uint32_t r = 0; r < j->run_count; r++)
-        int8_steps(acc, pixels, blocks, flip, distance, j->runs[r] + offset, (elements[r] + 3u) / 4,
-                   w);
+        int8_steps(acc, pixels, blocks, distance, j->runs[r] + offset, (elements[r] + 3u) / 4, w);
     int8_store(j, acc, pixels, blocks, x);
 }
 
@@ -188,16 +178,16 @@ static bool int8_few_run(const job *source, uint32_t blocks)
 /* Computes the row in blocks of `many` pixels, then of `few`, then at most one of `last`. The last
  * block is moved back to end at the last pixel. j->pixels >= few >= last. */
 INLINE void int8_pixels(const job *j, const uint32_t many, const uint32_t few, const uint32_t last,
-                        const uint32_t blocks, const bool flip, const uint32_t distance)
+                        const uint32_t blocks, const uint32_t distance)
 {
     const uint32_t end = j->origin + j->pixels;
     uint32_t x = j->origin;
     for (; end - x >= many; x += many)
-        int8_block(j, many, blocks, flip, distance, x);
+        int8_block(j, many, blocks, distance, x);
     for (; x + last < end; x += few)
-        int8_block(j, few, blocks, flip, distance, min_u32(x, end - few));
+        int8_block(j, few, blocks, distance, min_u32(x, end - few));
     if (x < end)
-        int8_block(j, last, blocks, flip, distance, end - last);
+        int8_block(j, last, blocks, distance, end - last);
 }
 
 /* Smaller blocks waste no pixels of rows of whole eights, and a CPU finishes some while it
@@ -206,13 +196,13 @@ static void int8_pair(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
     if (j->pixels < 7)
-        int8_pixels(j, 1, 1, 1, 2, false, distance);
+        int8_pixels(j, 1, 1, 1, 2, distance);
     else if (distance == AC_FRACTAL && j->pixels % 8 == 0 && (j->limits->add || j->pixels <= 16))
-        int8_pixels(j, 8, 8, 8, 2, false, AC_FRACTAL);
+        int8_pixels(j, 8, 8, 8, 2, AC_FRACTAL);
     else if (distance == AC_FRACTAL)
-        int8_pixels(j, 14, 7, 4, 2, false, AC_FRACTAL);
+        int8_pixels(j, 14, 7, 4, 2, AC_FRACTAL);
     else
-        int8_pixels(j, 14, 7, 4, 2, false, distance);
+        int8_pixels(j, 14, 7, 4, 2, distance);
 }
 
 /* With a third distance clang 14 would keep the sums in memory, in all three. */
@@ -220,14 +210,14 @@ static void int8_one(const job *j)
 {
     const uint32_t distance = j->conv->pixel_bytes;
     if (j->pixels < 8)
-        int8_pixels(j, 1, 1, 1, 1, false, distance);
+        int8_pixels(j, 1, 1, 1, 1, distance);
     else if (distance == AC_FRACTAL)
-        int8_pixels(j, 24, 8, 8, 1, false, AC_FRACTAL);
+        int8_pixels(j, 24, 8, 8, 1, AC_FRACTAL);
     else
-        int8_pixels(j, 24, 8, 8, 1, false, distance);
+        int8_pixels(j, 24, 8, 8, 1, distance);
 }
 
-static void int8_unflipped(const job *j, uint32_t blocks)
+static void int8_run(const job *j, uint32_t blocks)
 {
     if (int8_few_run(j, blocks))
         return;
@@ -235,97 +225,6 @@ static void int8_unflipped(const job *j, uint32_t blocks)
         int8_pair(j);
     else
         int8_one(j);
-}
-
-/* ---- S8 ------------------------------------------------------------------------------------- */
-
-/* For runs that are too many, or too far apart, for a tile. */
-static void int8_flipped_in_registers(const job *source, uint32_t blocks)
-{
-    job j = *source;
-    for (uint32_t b = 0; b < blocks; b++) {
-        if (j.pixels >= 8)
-            int8_pixels(&j, 8, 8, 8, 1, true, j.conv->pixel_bytes);
-        else
-            int8_pixels(&j, 1, 1, 1, 1, true, j.conv->pixel_bytes);
-        next_block(&j);
-    }
-}
-
-/* The pixels of a tile whose runs fit the buffer: as many as register blocks take, unless they are
- * all. No run of a block is longer than its first. */
-static uint32_t flipped_pixels(const job *j)
-{
-    const uint32_t elements = j->conv->run_elements[j->first_run];
-    const uint32_t room = FLIPPED_BYTES / j->run_count;
-    if (j->run_count > FLIPPED_RUNS || room < elements)
-        return 0;
-    const uint32_t fit = (room - elements) / j->conv->pixel_bytes + 1;
-    return fit >= j->pixels       ? j->pixels
-           : fit < FLIPPED_PIXELS ? fit
-                                  : fit - fit % (FLIPPED_PIXELS / 2);
-}
-
-/* Copies count bytes with their sign bits flipped. Up to 63 more are read and written. */
-static void flip_signs(uint8_t *to, const uint8_t *from, uint32_t count)
-{
-    const __m512i sign = _mm512_set1_epi8(-128);
-    for (uint32_t i = 0; i < count; i += 64)
-        _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
-}
-
-/* Flips the signs of all runs of a row, which become those of a convolution of U8: once for all
- * blocks of outputs. Returns false if int8_flipped() does no more, or if the runs do not fit what
- * scattered results leave of the scratch memory. */
-static bool flip_row(const ac_conv_row *row, ac_conv_row *flipped, ac_conv *conv,
-                     const uint8_t *runs[FLIPPED_RUNS])
-{
-    const ac_conv *c = row->conv;
-    const uint32_t last = c->blocks - 1, count = c->run_count[last];
-    uint8_t *to = row->scratch;
-    if (c->source_type != MONA_S8 || last < 2 || c->first_run[last] || count > FLIPPED_RUNS ||
-        ac_scatter_needed(row) ||
-        ((size_t)(row->pixels - 1) * c->pixel_bytes + c->run_elements[0]) * count + 64 > WORK_AT)
-        return false;
-    for (uint32_t r = 0; r < count; r++) {
-        const uint32_t bytes = (row->pixels - 1) * c->pixel_bytes + c->run_elements[r];
-        flip_signs(to, row->runs[r], bytes);
-        runs[r] = to;
-        to += bytes;
-    }
-    *conv = *c;
-    *flipped = *row;
-    conv->source_type = MONA_U8;
-    flipped->conv = conv;
-    flipped->runs = runs;
-    return true;
-}
-
-static __attribute__((noinline)) void int8_flipped(const job *j, uint32_t blocks)
-{
-    _Alignas(64) uint8_t bytes[FLIPPED_BYTES + 64];
-    const uint8_t *runs[FLIPPED_RUNS];
-    const uint32_t distance = j->conv->pixel_bytes, end = j->origin + j->pixels;
-    const uint32_t pixels = flipped_pixels(j);
-    if (pixels < min_u32(FLIPPED_PIXELS, j->pixels)) {
-        int8_flipped_in_registers(j, blocks);
-        return;
-    }
-    const uint32_t size = (pixels - 1) * distance + j->conv->run_elements[j->first_run];
-    for (uint32_t i = j->origin; i < end; i += pixels) {
-        job tile = *j;
-        tile.origin = tile.runs_origin = min_u32(i, end - pixels);
-        tile.pixels = pixels;
-        tile.runs = runs;
-        for (uint32_t b = 0; b < blocks; b++)
-            tile.out[b] = result_of(j, b, tile.origin);
-        for (uint32_t r = 0; r < j->run_count; r++) {
-            runs[r] = bytes + r * size;
-            flip_signs(bytes + r * size, j->runs[r] + (size_t)tile.origin * distance,
-                       (pixels - 1) * distance + j->conv->run_elements[j->first_run + r]);
-        }
-        int8_unflipped(&tile, blocks);
-    }
 }
 
 /* Initial values of the accumulators: see the top, and avx512_epilogue.h for MAGIC. */
@@ -346,10 +245,79 @@ static void int8_prepare(job *j, uint32_t blocks, clamps *limits, int32_t start[
         int8_start(j, b, start[b]);
 }
 
-static void int8_run(const job *j, uint32_t blocks)
+/* ---- S8 ------------------------------------------------------------------------------------- */
+
+enum {
+    FLIPPED_BYTES =
+        AC_SCRATCH_TILES - AC_SCRATCH - 128, /* flip_signs() writes, and others read, more */
+    FLIPPED_CACHED = 16384,                  /* of which so many stay in the L1 cache */
+    FLIPPED_PIXELS = 14,                     /* fewest pixels for which a smaller piece pays */
+};
+
+/* Pixels of a piece of which so many bytes of each run fit. */
+static uint32_t flipped_pixels(const ac_conv *c, uint32_t bytes)
 {
-    if (j->conv->source_type == MONA_S8)
-        int8_flipped(j, blocks);
-    else
-        int8_unflipped(j, blocks);
+    const uint32_t longest = c->run_elements[c->first_run[0]];
+    return bytes < longest ? 0 : (bytes - longest) / c->pixel_bytes + 1;
+}
+
+/* Copies count bytes with their sign bits flipped. Up to 63 more are read and written. */
+static void flip_signs(uint8_t *to, const uint8_t *from, size_t count)
+{
+    const __m512i sign = _mm512_set1_epi8(-128);
+    for (size_t i = 0; i < count; i += 64)
+        _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
+}
+
+/* Flips `count` pixels from x on of all runs. One that begins in what another has copied, or right
+ * after it, shares it. */
+static void flip_runs(const ac_conv_row *row, uint32_t all, uint32_t x, uint32_t count,
+                      const uint8_t **runs, uint8_t *to)
+{
+    const ac_conv *c = row->conv;
+    const uint8_t *source = NULL;
+    size_t copied = 0;
+    for (uint32_t r = 0; r < all; r++) {
+        const uint8_t *from = row->runs[r] + (size_t)x * c->pixel_bytes;
+        const size_t bytes = (size_t)(count - 1) * c->pixel_bytes + c->run_elements[r];
+        size_t ahead = (uintptr_t)from - (uintptr_t)source; /* wraps if it begins before */
+        if (!source || ahead > copied) {
+            to += copied;
+            source = from;
+            ahead = copied = 0;
+        }
+        runs[r] = to + ahead;
+        if (ahead + bytes > copied) {
+            flip_signs(to + copied, source + copied, ahead + bytes - copied);
+            copied = ahead + bytes;
+        }
+    }
+}
+
+/* Computes a row of S8 as rows of U8, for all outputs at once. */
+static void conv_flipped(const ac_conv_row *row, const ac_isa *by)
+{
+    ac_conv conv = *row->conv;
+    const uint32_t all = conv.first_run[conv.blocks - 1] + conv.run_count[conv.blocks - 1];
+    const size_t addresses = all * sizeof(uint8_t *);
+    const uint8_t **runs =
+        (const uint8_t **)(void *)(row->scratch + (AC_SCRATCH_TILES - addresses));
+    const uint32_t room = addresses < FLIPPED_BYTES ? (uint32_t)(FLIPPED_BYTES - addresses) : 0;
+    uint32_t count = flipped_pixels(&conv, FLIPPED_CACHED / all);
+    if (count < min_u32(FLIPPED_PIXELS, row->pixels))
+        count = min_u32(FLIPPED_PIXELS, flipped_pixels(&conv, room / all));
+    if (!count) {
+        ac_c_conv_row(row);
+        return;
+    }
+    ac_conv_row part = *row;
+    count = count >= row->pixels ? row->pixels : count < FLIPPED_PIXELS ? count : count - count % 7;
+    conv.source_type = MONA_U8;
+    part.conv = &conv;
+    part.runs = runs;
+    for (uint32_t i = 0; i < row->pixels; i += count) {
+        const uint32_t x = min_u32(i, row->pixels - count);
+        flip_runs(row, all, x, count, runs, row->scratch + AC_SCRATCH);
+        conv_pixels(&part, by, x, count);
+    }
 }

@@ -6,7 +6,7 @@
  * vector holds 16 pixels of one step of K and is multiplied with the weights of one output.
  * Register blocks are 4, 8, 10 or 12 outputs x 32 pixels, so at most 3 outputs too many are
  * computed. Sources are first transposed to the stack, step by step: a tile of 32 pixels and the
- * columns beyond it that the filter reads, converted to fp32 or with flipped signs where needed. A
+ * columns beyond it that the filter reads, converted to fp32 where needed. A
  * kernel column is then an offset of one lane. Sums are transposed back in registers, 16 outputs of
  * 16 pixels, and go through the usual epilogue.
  *
@@ -120,13 +120,13 @@ INLINE void f16_columns(int32_t *to, const uint8_t *from, uint32_t steps)
 
 /* The same for INT8. A vector is 4 columns, one in each 128-bit lane. Transposed within lanes, step
  * s has column 4 i + l at (lane l, i). */
-INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps, __m512i flip)
+INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps)
 {
     const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     __m512i v[4], t[4];
     UNROLL
     for (uint32_t i = 0; i < 4; i++)
-        v[i] = _mm512_xor_si512(_mm512_loadu_si512(from + (size_t)i * 64), flip);
+        v[i] = _mm512_loadu_si512(from + (size_t)i * 64);
     UNROLL
     for (uint32_t i = 0; i < 4; i += 2) {
         t[i] = _mm512_unpacklo_epi32(v[i], v[i + 1]);
@@ -143,17 +143,14 @@ INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps, __m51
 }
 
 /* Transposes the columns beyond the tile's pixels, one at a time. */
-static void planar_rest(int32_t *to, const uint8_t *from, const planar_source *s, const bool half,
-                        __m512i flip)
+static void planar_rest(int32_t *to, const uint8_t *from, const planar_source *s, const bool half)
 {
     for (uint32_t i = 0; i + 1 < s->taps; i++) {
         _Alignas(64) int32_t column[16];
         if (half)
             _mm512_store_ps(column, vf_f16(from + (size_t)i * 2 * AC_FRACTAL));
         else
-            _mm_store_si128(
-                (__m128i *)(void *)column,
-                _mm_xor_si128(load16(from + (size_t)i * AC_FRACTAL), _mm512_castsi512_si128(flip)));
+            _mm_store_si128((__m128i *)(void *)column, load16(from + (size_t)i * AC_FRACTAL));
         for (uint32_t c = 0; c < s->steps; c++)
             to[c * PLANAR_STRIDE + i] = column[c];
     }
@@ -163,7 +160,6 @@ static void planar_stage(planar *p, mona_type type, uint32_t x)
 {
     const bool half = type == MONA_F16;
     const size_t pixel = half ? 2 * AC_FRACTAL : AC_FRACTAL;
-    const __m512i flip = _mm512_set1_epi8(type == MONA_S8 ? -128 : 0);
     int32_t *to = p->tile;
     for (uint32_t i = 0; i < p->count; i++) {
         const planar_source *s = &p->sources[i];
@@ -172,8 +168,8 @@ static void planar_stage(planar *p, mona_type type, uint32_t x)
             if (half)
                 f16_columns(to + k, from + k * pixel, s->steps);
             else
-                int8_columns(to + k, from + k * pixel, s->steps, flip);
-        planar_rest(to + PLANAR_PIXELS, from + PLANAR_PIXELS * pixel, s, half, flip);
+                int8_columns(to + k, from + k * pixel, s->steps);
+        planar_rest(to + PLANAR_PIXELS, from + PLANAR_PIXELS * pixel, s, half);
         to += (size_t)s->steps * PLANAR_STRIDE;
     }
 }
@@ -273,7 +269,7 @@ static __attribute__((noinline)) bool planar_run(const job *j, uint32_t blocks)
     for (uint32_t i = j->origin; i < end; i += PLANAR_PIXELS) {
         const uint32_t x = min_u32(i, end - PLANAR_PIXELS);
         job one = *j;
-        planar_stage(&p, j->conv->source_type, x);
+        planar_stage(&p, j->conv->source_type, x - j->runs_origin);
         for (uint32_t b = 0; b < blocks; b++) {
             if (j->conv->source_type == MONA_F16)
                 planar_block(&p, true, &one, x);

@@ -80,7 +80,7 @@ static __attribute__((noinline)) void taps_run(const job *j)
     for (; end - x >= TAPS_PIXELS; x += TAPS_PIXELS)
         taps_block(j, x);
     for (; x < end; x += 8)
-        int8_block(j, 8, 1, false, AC_FRACTAL, min_u32(x, end - 8));
+        int8_block(j, 8, 1, AC_FRACTAL, min_u32(x, end - 8));
 }
 
 /* ---- mixed ---------------------------------------------------------------------------------- */
