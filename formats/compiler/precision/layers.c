@@ -169,5 +169,12 @@ void layers_cost(layers *l, const graph *g, const cost_target *target)
         const uint64_t pixels = seen ? (uint64_t)seen->rows * seen->columns : 1;
         l->items[i].about.fp16_cost = cost_conv(target, g, node, pixels, false);
         l->items[i].about.int8_cost = cost_conv(target, g, node, pixels, true);
+        bool first = true; /* the layer that pays for what makes its source */
+        for (unsigned k = 0; k < i; k++)
+            first = first && l->items[k].source != l->items[i].source;
+        if (!first)
+            continue;
+        l->items[i].about.fp16_cost += cost_functions(target, g, l->items[i].source, false);
+        l->items[i].about.int8_cost += cost_functions(target, g, l->items[i].source, true);
     }
 }

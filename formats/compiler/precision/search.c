@@ -72,35 +72,29 @@ static bool read_by_conv(const search *s, uint32_t root)
     return false;
 }
 
-static bool may_be_half(const search *s, uint32_t root)
+static bool costs_more_in_half(const search *s, uint32_t root)
 {
-    bool may = quantize_fits_half(s->g, root);
-    for (uint32_t v = root; v != UINT32_MAX && !cost_takes_half_functions(s->target);
-         v = s->g->values[v].alike) {
-        const uint32_t p = graph_producer(s->g, v);
-        may = may && (p == UINT32_MAX || !mona_is_function(s->g->nodes[p].after_add.kind));
-    }
-    return may;
+    return cost_functions(s->target, s->g, root, false) >
+           cost_functions(s->target, s->g, root, true);
 }
 
-/* Values that no convolution reads gain nothing from 8 bits, unless they end as planes of 8
- * bits. */
+/* Values that no convolution reads gain nothing from 8 bits, unless they end as planes of 8 bits or
+ * come from a function that takes less time so. */
 static void keep_precise(search *s, const value_format *formats)
 {
     for (uint32_t i = 0; i < s->g->node_count; i++) {
         const uint32_t v = s->g->nodes[i].output;
         if (quantize_root(s->g, v) == v && !(s->g->values[v].prequantised.scale > 0) &&
             !read_by_conv(s, v) && !quantize_is_planes(s->g, s->options, v) &&
-            !format_is_half(formats[v]) && may_be_half(s, v))
+            !format_is_half(formats[v]) && quantize_fits_half(s->g, v) && !costs_more_in_half(s, v))
             s->g->values[v].half = true;
     }
 }
 
-/* Values that fp16 cannot hold can neither be stored as F16 nor be the sums of an FP16 layer; sums
- * of which a function makes 8 bits can be FP16 on every target. */
+/* Values that fp16 cannot hold can neither be stored as F16 nor be the sums of an FP16 layer. */
 static bool needs_int8(const search *s, uint32_t source)
 {
-    bool needs = !may_be_half(s, source);
+    bool needs = !quantize_fits_half(s->g, source);
     for (unsigned i = 0; i < s->l->count && !needs; i++) {
         const uint32_t made = quantize_root(s->g, s->g->nodes[s->l->items[i].node].output);
         needs = s->l->items[i].source == source && !quantize_fits_half(s->g, made);

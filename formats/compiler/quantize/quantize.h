@@ -100,9 +100,8 @@ typedef struct cost_target cost_target;
 /* "host" or "ascend310"; NULL: there is no such target. */
 const cost_target *cost_find(const char *name);
 
-/* Whether the results of functions such as SiLU may be F16. Otherwise they have 8 bits: tables take
- * less time there. */
-bool cost_takes_half_functions(const cost_target *target);
+/* The cost of the functions, such as SiLU, that make the values of this root, of 8 bits or F16. */
+double cost_functions(const cost_target *target, const graph *g, uint32_t root, bool int8);
 
 /* The cost of a CONV that computes this many pixels, with inputs of 8 bits or F16. */
 double cost_conv(const cost_target *target, const graph *g, const graph_node *node, uint64_t pixels,

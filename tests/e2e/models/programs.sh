@@ -27,7 +27,7 @@ same "inspect lists them" "$("$mona" inspect "$with" --json |
 same "and prints their instructions" "$(grep -c '^program for' "$tmp/listing") $(grep -c 'mmad[a-z0-9_]* L0C+' "$tmp/listing" |
     sed 's/[1-9][0-9]*/some/')" "2 some"
 ffmpeg -v error -f lavfi -i testsrc2=size=32x32 -frames:v 1 "$tmp/picture.png"
-succeeds "auto makes results of functions INT8, which have programs" "$mona" compile tests/precision/zeros.onnx \
+succeeds "results of functions that auto chooses have programs" "$mona" compile tests/precision/zeros.onnx \
     -o "$tmp/auto.mona" --precision auto --max-drop 9dB --input-type u8 --calibrate "$tmp/picture.png" --target ascend310 --size 32x32
 "$BUILD/operators" "$tmp" > "$tmp/list"
 for net in attention_0_f16 attention_0_u8 normalise_0_u8; do
