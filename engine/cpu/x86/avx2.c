@@ -43,16 +43,10 @@ static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, b
 /* Widens weights, from [step][16 outputs][4] bytes to [step][half][16 outputs][2] of 16 bits. */
 static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t steps)
 {
-    for (uint32_t i = 0; i < steps * 2; i++) { /* 8 outputs */
+    for (uint32_t i = 0; i < steps * 2; i++, from += 32) { /* 8 outputs */
         uint8_t *step = to + (size_t)i / 2 * 128 + i % 2 * 32;
-        const __m256 low = _mm256_castsi256_ps(_mm256_cvtepi8_epi16(load16(from + (size_t)i * 32)));
-        const __m256 high =
-            _mm256_castsi256_ps(_mm256_cvtepi8_epi16(load16(from + (size_t)i * 32 + 16)));
-        /* the first, then the second halves of outputs 0 1 4 5, 2 3 6 7 */
-        const __m256i first = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0x88));
-        const __m256i second = _mm256_castps_si256(_mm256_shuffle_ps(low, high, 0xdd));
-        store_vector(step, _mm256_permute4x64_epi64(first, 0xd8));
-        store_vector(step + 64, _mm256_permute4x64_epi64(second, 0xd8));
+        store_vector(step, widen_half(from, 0));
+        store_vector(step + 64, widen_half(from, 1));
     }
     return to;
 }

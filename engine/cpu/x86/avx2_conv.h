@@ -157,9 +157,11 @@ INLINE void int8_blocks(const job *j, const part *p, const uint32_t pixels, cons
 
 static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, int32_t *rest)
 {
-    const uint32_t distance = pixel_elements(j->conv) * ELEMENT;
+    const uint32_t distance = pixel_elements(j->conv) * ELEMENT; /* the usual as a constant */
     if (count < BLOCK)
         int8_blocks(j, p, 1, distance, x, count, rest);
+    else if (distance == AC_FRACTAL * ELEMENT)
+        int8_blocks(j, p, BLOCK, AC_FRACTAL * ELEMENT, x, count, rest);
     else
         int8_blocks(j, p, BLOCK, distance, x, count, rest);
 }

@@ -208,4 +208,13 @@ static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
         p[i] = table[p[i]];
 }
 
+/* Widens elements 2 half and 2 half + 1 of each 4 of 32. */
+INLINE __m256i widen_half(const uint8_t *from, const int half)
+{
+    const __m256i first = _mm256_broadcastsi128_si256(
+        _mm_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13));
+    const __m256i order = _mm256_add_epi16(first, _mm256_set1_epi16((int16_t)(half * 0x200)));
+    return _mm256_srai_epi16(_mm256_shuffle_epi8(load_vector(from), order), 8);
+}
+
 #endif

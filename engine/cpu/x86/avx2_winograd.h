@@ -143,26 +143,16 @@ INLINE void winograd_pairs(int16_t *to, __m256i g0, __m256i g1, __m256i g2)
     store_vector(to + 5 * position, _mm256_mullo_epi16(g2, _mm256_set1_epi16(24)));
 }
 
-/* Elements 2 pair and 2 pair + 1 of each 4. */
-INLINE __m256i winograd_pair(const uint8_t *p, const int8_t pair)
-{
-    const __m256i order =
-        _mm256_setr_epi8(-1, 0, -1, 1, -1, 4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13, -1, 0, -1, 1, -1,
-                         4, -1, 5, -1, 8, -1, 9, -1, 12, -1, 13);
-    const __m256i at = _mm256_add_epi8(order, _mm256_set1_epi16((int16_t)(2 * pair << 8)));
-    return _mm256_srai_epi16(_mm256_shuffle_epi8(load_vector(p), at), 8);
-}
-
 /* Transforms the weights of a row, [column][step][16 outputs][4], to [position][pair of
  * channels][16 outputs][2]. */
 static void winograd_weights(int16_t *to, const uint8_t *from, uint32_t steps)
 {
     const size_t column = (size_t)steps * 64;
     for (uint32_t i = 0; i < steps * 2; i++, from += 32, to += i % 2 ? 16 : 48) { /* 8 outputs */
-        winograd_pairs(to, winograd_pair(from, 0), winograd_pair(from + column, 0),
-                       winograd_pair(from + 2 * column, 0));
-        winograd_pairs(to + 32, winograd_pair(from, 1), winograd_pair(from + column, 1),
-                       winograd_pair(from + 2 * column, 1));
+        UNROLL
+        for (uint32_t half = 0; half < 2; half++)
+            winograd_pairs(to + (size_t)half * 32, widen_half(from, half),
+                           widen_half(from + column, half), widen_half(from + 2 * column, half));
     }
 }
 
