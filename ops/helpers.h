@@ -118,12 +118,6 @@ static inline ac_address mona_plane_at(const mona_row_call *call, uint32_t i, in
            (uint64_t)(c * p->channel_stride + y * p->row_stride + bytes);
 }
 
-static inline ac_address mona_constant_at(const ac_core *core, const void *constant)
-{
-    const uint8_t *at = constant;
-    return ac_at(AC_CONSTANTS, (uint64_t)(at - core->memory[AC_CONSTANTS].bytes));
-}
-
 /* Channel c of the row's first pixel. */
 static inline ac_address mona_channel_at(const mona_row_at *row, uint32_t c)
 {

@@ -271,16 +271,19 @@ static uint8_t *add_row(resident *r, const row_buffer *row)
     return to + GUARD;
 }
 
-/* Binds the operator, whose constants lie at the block's start. */
+/* Binds the operator. The constants that instructions read lie at the block's start. */
 static resident new_resident(mona_bound_op *b, const conv_input *in)
 {
     const bool program = b->on_ai_core;
-    const size_t constants =
-        program ? mona_conv_program_constants(b) : mona_op_conv.constants_bytes(b);
-    resident r = {.bytes = (constants + 63) / 64 * 64};
-    r.memory = b->constants =
-        allocate(r.bytes + (in->rows[0].bytes + 64) * in->count + in->residual.bytes + 64);
-    (program ? mona_conv_program_bind : mona_op_conv.bind)(b);
+    resident r = {.bytes = program ? (mona_conv_program_constants(b) + 63) / 64 * 64 : 0};
+    r.memory = allocate(r.bytes + (in->rows[0].bytes + 64) * in->count + in->residual.bytes + 64);
+    b->constants =
+        allocate(program ? mona_conv_program_tables(b) : mona_op_conv.constants_bytes(b));
+    b->resident = ac_at(AC_CONSTANTS, 0);
+    if (program)
+        mona_conv_program_bind(b, r.memory);
+    else
+        mona_op_conv.bind(b);
     for (uint32_t i = 0; i < in->count; i++)
         r.rows[i] = add_row(&r, &in->rows[i]);
     r.residual = add_row(&r, &in->residual);
@@ -385,6 +388,7 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
     finish_core(&core);
     free(scratch);
     free(r.memory);
+    free(b.constants);
     if (k->store) {
         free(out.memory);
         clear_gaps(planes + GUARD, stride, samples, block * planes_channels);

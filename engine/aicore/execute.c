@@ -199,17 +199,11 @@ static void drain(uint16_t *dst_ub, const void *src_l0c, const uint16_t *deq16, 
 /* ---- vectors --------------------------------------------------------------------------------
  * Element i of repeat r of an operand lies in block i / (elements of a block) of that repeat. */
 
-typedef struct operand {
-    uint8_t *data;
-    uint32_t size; /* bytes of an element */
-    uint32_t block, repeat;
-} operand;
-
-static inline uint8_t *element_at(const operand *o, uint32_t r, uint32_t i)
+static inline uint8_t *element_at(uint8_t *data, const ac_stream *s, uint32_t r, uint32_t i)
 {
-    const uint32_t per_block = AC_BLOCK / o->size;
-    return o->data + ((size_t)r * o->repeat + (size_t)(i / per_block) * o->block) * AC_BLOCK +
-           (size_t)(i % per_block) * o->size;
+    const uint32_t byte = i * s->width;
+    return data + ((size_t)r * s->repeat + (size_t)(byte / AC_BLOCK) * s->block) * AC_BLOCK +
+           byte % AC_BLOCK;
 }
 
 static inline uint16_t load_half(const uint8_t *p)
@@ -277,40 +271,6 @@ static void operate_integers(ac_vec2 op, uint8_t *to, const uint8_t *p, const ui
     memcpy(to, &result, sizeof result);
 }
 
-static void dup(const operand *d, uint16_t value, const ac_vector *v)
-{
-    for (uint32_t r = 0; r < v->repeat; r++)
-        for (uint32_t i = 0; i < v->lanes; i++)
-            memcpy(element_at(d, r, i), &value, sizeof value);
-}
-
-static void vec2(ac_vec2 op, const operand o[AC_OPERANDS], const ac_vector *v)
-{
-    const bool wide = o->size == 4, bits = op == AC_VAND || op == AC_VOR;
-    for (uint32_t r = 0; r < v->repeat; r++)
-        for (uint32_t i = 0; i < v->lanes; i++) {
-            uint8_t *to = element_at(&o[0], r, i);
-            const uint8_t *p = element_at(&o[1], r, i), *q = element_at(&o[2], r, i);
-            if (bits)
-                operate_bits(op, to, p, q);
-            else if (op >= AC_VADD_S32)
-                operate_integers(op, to, p, q);
-            else
-                store_value(to, wide, operate(op, load_value(p, wide), load_value(q, wide)));
-        }
-}
-
-static void vecs(ac_vecs op, const operand o[AC_OPERANDS], float s, const ac_vector *v)
-{
-    const bool wide = o->size == 4;
-    const ac_vec2 same = op == AC_VADDS || op == AC_VADDS_F32 ? AC_VADD : AC_VMUL;
-    const float b = wide ? s : ac_f16_round(s);
-    for (uint32_t r = 0; r < v->repeat; r++)
-        for (uint32_t i = 0; i < v->lanes; i++)
-            store_value(element_at(&o[0], r, i), wide,
-                        operate(same, load_value(element_at(&o[1], r, i), wide), b));
-}
-
 static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
 {
     switch (kind) {
@@ -337,28 +297,40 @@ static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
     }
 }
 
-static void vconv(ac_vconv kind, const operand o[AC_OPERANDS], const ac_vector *v)
+static inline void compute(const ac_instruction *i, bool wide, uint8_t *to, const uint8_t *p,
+                           const uint8_t *q)
 {
-    for (uint32_t r = 0; r < v->repeat; r++)
-        for (uint32_t i = 0; i < v->lanes; i++)
-            convert(kind, element_at(&o[0], r, i), element_at(&o[1], r, i));
+    const uint32_t op = i->opcode;
+    const ac_vec2 vec2 = (ac_vec2)(op - AC_OP_VEC2);
+    const ac_vecs vecs = (ac_vecs)(op - AC_OP_VECS);
+    if (op == AC_OP_DUP)
+        memcpy(to, &i->value, sizeof i->value);
+    else if (op >= AC_OP_VCONV)
+        convert((ac_vconv)(op - AC_OP_VCONV), to, p);
+    else if (ac_is_vecs(op))
+        store_value(to, wide,
+                    operate(vecs == AC_VADDS || vecs == AC_VADDS_F32 ? AC_VADD : AC_VMUL,
+                            load_value(p, wide), wide ? i->scalar : ac_f16_round(i->scalar)));
+    else if (vec2 == AC_VAND || vec2 == AC_VOR)
+        operate_bits(vec2, to, p, q);
+    else if (vec2 >= AC_VADD_S32)
+        operate_integers(vec2, to, p, q);
+    else
+        store_value(to, wide, operate(vec2, load_value(p, wide), load_value(q, wide)));
 }
 
 static void vector(const ac_core *core, const ac_instruction *i)
 {
-    const uint32_t op = i->opcode;
     const ac_streams s = ac_streams_of(i);
-    operand o[AC_OPERANDS];
+    uint8_t *data[AC_OPERANDS] = {0}, *at[AC_OPERANDS] = {0};
     for (uint32_t k = 0; k < s.count; k++)
-        o[k] = (operand){bytes_at(core, s.at[k].at), s.at[k].width, s.at[k].block, s.at[k].repeat};
-    if (op == AC_OP_DUP)
-        dup(o, i->value, &i->vector);
-    else if (ac_is_vec2(op))
-        vec2((ac_vec2)(op - AC_OP_VEC2), o, &i->vector);
-    else if (ac_is_vecs(op))
-        vecs((ac_vecs)(op - AC_OP_VECS), o, i->scalar, &i->vector);
-    else
-        vconv((ac_vconv)(op - AC_OP_VCONV), o, &i->vector);
+        data[k] = bytes_at(core, s.at[k].at);
+    for (uint32_t r = 0; r < i->vector.repeat; r++)
+        for (uint32_t lane = 0; lane < i->vector.lanes; lane++) {
+            for (uint32_t k = 0; k < s.count; k++)
+                at[k] = element_at(data[k], &s.at[k], r, lane);
+            compute(i, s.at[0].width == sizeof(float), at[0], at[1], at[2]);
+        }
 }
 
 /* Sides of `size` bytes an element: all sources of a repeat are read before anything is written. */

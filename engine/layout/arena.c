@@ -71,8 +71,11 @@ mona_status mona_plan_lay_out(mona_plan *plan)
 {
     const uint32_t count = plan->model.header->op_count;
     plan->crew = plan->cores > 1 && !mona_plan_on_ai_core(plan) ? &mona_threads : NULL;
-    plan->state_bytes = align_up(mona_session_state_bytes(plan));
-    size_t end = plan->state_bytes, scratch = 0;
+    size_t end = align_up(mona_session_state_bytes(plan)), scratch = 0;
+    for (uint32_t o = 0; o < count && end < PLAN_MAX_BYTES; o++)
+        plan->ops[o].tables_offset =
+            place(&end, mona_plan_packs(plan) ? plan->ops[o].tables_bytes : 0);
+    plan->state_bytes = end;
     plan->zero_bytes = mona_plan_zero_bytes(plan);
     for (uint32_t o = 0; o < count; o++) {
         plan_op *op = &plan->ops[o];

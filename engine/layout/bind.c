@@ -252,16 +252,23 @@ void mona_plan_readers(mona_plan *plan)
     fuse_stores(plan);
 }
 
+static size_t bytes_of(const plan_op *op, size_t (*bytes)(const mona_bound_op *))
+{
+    return bytes ? bytes(&op->bound) : 0;
+}
+
 static mona_status size_constants(mona_plan *plan)
 {
+    static const mona_op_program none = {0};
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
         const mona_op_class *class = mona_ops[op->bound.op->kind];
-        const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
-        size_t (*bytes)(const mona_bound_op *) =
-            program && program->constants_bytes ? program->constants_bytes : class->constants_bytes;
-        op->constants_bytes = bytes ? bytes(&op->bound) : 0;
-        if (op->constants_bytes >= PLAN_MAX_BYTES)
+        const mona_op_program *found = mona_plan_program_of(plan, op->bound.op->kind);
+        const mona_op_program *program = found ? found : &none;
+        size_t *const own = mona_plan_on_ai_core(plan) ? &op->tables_bytes : &op->constants_bytes;
+        op->constants_bytes = bytes_of(op, program->constants_bytes);
+        *own = bytes_of(op, program->tables_bytes ? program->tables_bytes : class->constants_bytes);
+        if (op->constants_bytes >= PLAN_MAX_BYTES || op->tables_bytes >= PLAN_MAX_BYTES)
             return MONA_ERR_LIMIT;
     }
     return MONA_OK;

@@ -60,9 +60,6 @@ void mona_session_record(mona_session *session, const mona_program_recorder *rec
 ac_program mona_session_places(const mona_session *session, ac_buffer buffers[AC_SPACES - AC_GM]);
 /* Why operator `op` of the model has no program. */
 const char *mona_session_program_missing(const mona_session *session, uint32_t op);
-/* Zeroes the addresses among the constants, which are this process's own and not a program's.
- * Nothing may run or be recorded afterwards. */
-void mona_session_forget_addresses(mona_session *session);
 
 /* The time of a tall frame is extrapolated: deep inside a band every strip takes the same time, so
  * what a frame of `rows` rows takes follows from frames of these two heights and its full width. */

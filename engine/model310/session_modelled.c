@@ -287,8 +287,7 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
 /* All at once, before the pipes are emptied. */
 static void load_constants(worker *w, const plan_op *op, mona_unit_order *order)
 {
-    const ac_address at = ac_at(AC_CONSTANTS, op->constants_offset - w->session->plan->state_bytes);
-    ac_emit_copy_bytes(&w->core, at, at, op->constants_bytes);
+    ac_emit_copy_bytes(&w->core, op->bound.resident, op->bound.resident, op->constants_bytes);
     order->left = MONA_LEFT_ANY;
 }
 

@@ -152,16 +152,6 @@ const char *mona_session_program_missing(const mona_session *s, uint32_t op)
     return program->missing ? program->missing(b) : NULL;
 }
 
-void mona_session_forget_addresses(mona_session *s)
-{
-    const mona_plan *plan = s->plan;
-    for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
-        const mona_bound_op *b = &plan->ops[o].bound;
-        if (b->program && b->program->forget)
-            b->program->forget(b);
-    }
-}
-
 /* ---- running --------------------------------------------------------------------------------- */
 
 typedef struct account {

@@ -85,6 +85,7 @@ typedef struct mona_bound_op {
                                               with the output, so that nothing is copied
                                               (engine/layout/place.c) */
     void *constants;                       /* constants_bytes() bytes, filled by bind() */
+    ac_address resident; /* on an AI Core: constants that the program's instructions read */
 } mona_bound_op;
 
 /* Rows of a tensor as a kernel sees them. rows[i] is row i of the window and points at tensor
@@ -185,12 +186,12 @@ typedef struct mona_op_program {
     bool (*brings_maps)(const mona_bound_op *bound);
     /* Whether it stores the planes of bound->store faster than that STORE would; NULL: yes. */
     bool (*stores)(const mona_bound_op *bound);
-    /* Replace those of mona_op_class if a program reads other constants than row kernels. */
+    /* What emit() reads at bound->constants, which bind() fills in place of mona_op_class; NULL:
+     * what row kernels read. */
+    size_t (*tables_bytes)(const mona_bound_op *bound);
+    /* What its instructions read, at bound->resident; NULL: nothing. */
     size_t (*constants_bytes)(const mona_bound_op *bound);
-    void (*bind)(const mona_bound_op *bound);
-    /* Zeroes the addresses among the constants, which emit() reads but no instruction. NULL: there
-     * are none. */
-    void (*forget)(const mona_bound_op *bound);
+    void (*bind)(const mona_bound_op *bound, void *constants);
 } mona_op_program;
 
 /* Which tensors of an operator may have a zero other than 0. */

@@ -82,6 +82,7 @@ typedef struct plan_op {
     size_t zero_offset;    /* in the arena: that row if it is not there, see mona_plan */
     size_t constants_offset; /* in the arena; unused if constants are shared */
     size_t constants_bytes;
+    size_t tables_offset, tables_bytes; /* on an AI Core: constants that no instruction reads */
 } plan_op;
 
 /* How threads run a session together, in session_share.c. A program whose sessions have one thread
@@ -110,7 +111,7 @@ struct mona_plan {
     bool copies;            /* every CONCAT and SLICE copies */
     bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
     size_t cache_bytes; /* cache that a core may expect to have */
-    size_t state_bytes; /* session, this plan, worker threads */
+    size_t state_bytes; /* session, this plan, worker threads; on an AI Core, tables */
     /* A row of zeros, for rows outside a tensor; on a CPU others follow for tensors with a zero
      * other than 0 (plan_op.zero_offset). */
     size_t zero_offset, zero_bytes;

@@ -315,16 +315,16 @@ bool mona_session_lends(const mona_session *session, const mona_plan *plan)
     return true;
 }
 
-static void bind_op(const mona_plan *plan, mona_bound_op *b)
+static void bind_op(const mona_plan *plan, mona_bound_op *b, void *constants)
 {
     const mona_op_class *class = mona_ops[b->op->kind];
     const mona_op_program *program = mona_plan_program_of(plan, b->op->kind);
-    if (program && program->bind)
-        program->bind(b);
-    else if (class->bind)
+    if (class->bind && !(program && program->tables_bytes))
         class->bind(b);
     if (program && (program->emit || program->array) && (!program->missing || !program->missing(b)))
         b->program = program;
+    if (b->program && program->bind)
+        program->bind(b, constants);
 }
 
 static void bind_constants(const mona_plan *plan, plan_op *ops, uint8_t *arena)
@@ -334,8 +334,11 @@ static void bind_constants(const mona_plan *plan, plan_op *ops, uint8_t *arena)
             ops[o].bound.constants = plan->shared->plan->ops[o].bound.constants;
         if (!mona_plan_packs(plan))
             continue;
-        ops[o].bound.constants = arena + ops[o].constants_offset;
-        bind_op(plan, &ops[o].bound);
+        const plan_op *op = &ops[o];
+        uint8_t *constants = arena + op->constants_offset;
+        ops[o].bound.constants = op->tables_bytes ? arena + op->tables_offset : constants;
+        ops[o].bound.resident = ac_at(AC_CONSTANTS, op->constants_offset - plan->state_bytes);
+        bind_op(plan, &ops[o].bound, constants);
     }
 }
 

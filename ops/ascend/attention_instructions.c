@@ -113,14 +113,15 @@ const char *mona_attention_program_missing(const mona_bound_op *b)
 size_t mona_attention_program_constants(const mona_bound_op *b)
 {
     const program p = program_of(b);
-    return mona_function_uniform_bytes(&p.exponential) + mona_function_uniform_bytes(&p.quotient);
+    return mona_attention_program_missing(b) ? 0
+                                             : mona_function_uniform_bytes(&p.exponential) +
+                                                   mona_function_uniform_bytes(&p.quotient);
 }
 
-void mona_attention_program_bind(const mona_bound_op *b)
+void mona_attention_program_bind(const mona_bound_op *b, void *constants)
 {
     const program p = program_of(b);
-    mona_function_put_uniforms(&p.quotient,
-                               mona_function_put_uniforms(&p.exponential, b->constants));
+    mona_function_put_uniforms(&p.quotient, mona_function_put_uniforms(&p.exponential, constants));
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */

@@ -79,10 +79,10 @@ static void fill_blocks(const program *p, const tile *t)
 }
 
 /* Constants of `parts` parts from lane `first` on, `size` bytes each; from: those of all parts. */
-static void load_lanes(const program *p, ac_address to, const void *from, size_t first,
-                       uint32_t size, uint32_t parts)
+static void load_lanes(const program *p, ac_address to, size_t from, size_t first, uint32_t size,
+                       uint32_t parts)
 {
-    ac_emit_copy_bytes(p->core, to, mona_constant_at(p->core, from) + first * size,
+    ac_emit_copy_bytes(p->core, to, p->constants + from + first * size,
                        parts * p->k->width * LANES * size);
 }
 
@@ -96,7 +96,7 @@ static void load_biases(const program *p, size_t first, uint32_t parts)
                        .dst_gap = (uint16_t)((copies - 1) * BLOCKS)};
     for (uint32_t i = 0; i < copies; i++)
         ac_emit_copy(p->core, p->ub.bias + (size_t)i * BLOCKS * AC_BLOCK,
-                     mona_constant_at(p->core, p->k->bias) + first * sizeof(uint32_t), c);
+                     p->constants + p->k->bias + first * sizeof(uint32_t), c);
 }
 
 /* V has waited for all that used UB before: for the operator before, or the tiles of the batch

@@ -175,7 +175,7 @@ static operand window_source(const program *p, const tile *t, uint32_t part, uin
 static operand bias_source(const program *p, const tile *t)
 {
     const uint32_t column = mona_conv_column(p->core->target);
-    return (operand){.at = p->ones,
+    return (operand){.at = p->constants + p->k->ones,
                      .bytes = t->row_m1 * AC_FRACTAL * column + AC_BLOCK,
                      .element = 1,
                      .column = column,
@@ -237,8 +237,7 @@ static size_t weight_bytes(const program *p, uint32_t first, uint32_t end)
 static void load_more(program *p)
 {
     enum { PIECE = 64 << 10 };
-    const ac_address from =
-        p->loading ? p->weights + p->loading : mona_constant_at(p->core, p->k->bias);
+    const ac_address from = p->loading ? p->weights + p->loading : p->constants;
     if (p->loading == p->all_weights)
         return;
     p->loading = p->all_weights - p->loading < 2 * PIECE ? p->all_weights : p->loading + PIECE;
@@ -420,13 +419,14 @@ static const program *at_row_of(program *p, const tile *t)
 }
 
 /* The rows of a convolution with these constants. */
-static void run_rows(ac_core *core, const ac_conv *c, const mona_conv_source *source,
-                     const mona_conv_place *rows, uint32_t count, bool loads)
+static void run_rows(ac_core *core, const ac_conv *c, ac_address constants,
+                     const mona_conv_source *source, const mona_conv_place *rows, uint32_t count,
+                     bool loads)
 {
     const mona_conv_packing *k = c->packing;
     program p = {.core = core,
-                 .weights = mona_constant_at(core, k->weights),
-                 .ones = mona_constant_at(core, k->ones),
+                 .constants = constants,
+                 .weights = constants + k->weights,
                  .rows = rows,
                  .row_count = count,
                  .row = rows,
@@ -538,5 +538,5 @@ void mona_conv_program(const mona_row_call *calls, uint32_t count)
             r->output = mona_output_at(call);
         }
     }
-    run_rows(calls->core, conv, &source, rows, count, calls->loads);
+    run_rows(calls->core, conv, b->resident, &source, rows, count, calls->loads);
 }

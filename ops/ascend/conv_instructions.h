@@ -91,8 +91,8 @@ typedef struct program {
     const mona_conv_source *source;
     const ac_conv *conv;
     const mona_conv_packing *k;
-    ac_address weights, ones;
-    uint32_t element;       /* bytes of an element of the source */
+    ac_address constants, weights; /* all of them; the weights among them */
+    uint32_t element;              /* bytes of an element of the source */
     uint32_t chunk, m1;     /* fractals of K in a chunk; fractals of rows of A in a full tile */
     uint32_t stack;         /* output rows of a full tile */
     uint32_t cuts;          /* pieces that a lane block's rows are cut into in ub.t */

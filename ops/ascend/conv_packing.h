@@ -52,15 +52,14 @@ typedef struct mona_conv_packing {
     bool one_pattern; /* all lane blocks of a part have the same channels */
     bool masked;      /* lanes without a channel, which the last part has, are stored as zero */
     const uint32_t *first_run, *run_count, *weights_offset; /* [parts]; offsets in bytes */
-    /* The fractals of B. Parts of a group that have the same runs are a *set*, at weights_offset of
-     * each: [K: runs x run_fractals, bias][parts][width][16 lanes][fractal_k], then
-     * [parts][residual_fractals][width][16 lanes][fractal_k]. */
-    const uint8_t *weights;
-    const uint8_t *ones; /* the rows of A that the bias is multiplied by */
-    /* [parts][width][16] */
-    const uint32_t *bias; /* s32 or f32 */
-    const uint16_t *scale, *slope, *mask;
-    const mona_polynomials *table; /* NULL: the results go into no table */
+    const mona_polynomials *table;                          /* NULL: the results go into no table */
+    /* Where these lie among the constants that instructions read, in this order:
+     *   bias, s32 or f32, scale, slope and mask, each [parts][width][16]
+     *   the rows of A that the bias is multiplied by
+     *   weights: the fractals of B. Parts of a group that have the same runs are a *set*, at
+     *     weights_offset of each: [K: runs x run_fractals, bias][parts][width][16 lanes]
+     *     [fractal_k], then [parts][residual_fractals][width][16 lanes][fractal_k] */
+    size_t bias, scale, slope, mask, ones, weights;
 } mona_conv_packing;
 
 /* Whether a residual of one channel is added to all outputs. */

@@ -390,13 +390,7 @@ static void scatter_channel(const program *p, const tile *t, uint32_t channel, a
     const planes_at *planes = p->row->planes;
     const mona_row_at *o = &p->row->output;
     const uint32_t size = (uint32_t)mona_type_size(o->type);
-    ac_move m = {.count = t->pixels,
-                 .dst_step = o->c0 * size,
-                 .src_step = LANES * size,
-                 .dst_type = o->type,
-                 .src_type = o->type,
-                 .scale = F16_ONE,
-                 .maximum = UINT8_MAX};
+    ac_move m = mona_plain_move(o->type, t->pixels, o->c0 * size, LANES * size);
     if (planes) {
         const uint32_t block = planes->block, sample = (uint32_t)mona_type_size(planes->type);
         m.dst_step = block * sample;

@@ -72,17 +72,6 @@ static int8_t bias_weight(int32_t bias, int32_t unit, uint32_t i)
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
-/* Offsets of what lies in the memory, in this order:
- *   the packing
- *   first_run, run_count, weights_offset
- *   bias, scale, slope, mask
- *   the polynomials of the table
- *   ones
- *   weights */
-typedef struct packing_layout {
-    size_t tables, bias, scale, slope, mask, table, ones, weights, bytes;
-} packing_layout;
-
 /* Bytes of `ones`: row m of A reads 32 bytes of it from column m on. */
 static size_t ones_bytes(const mona_bound_op *b, const mona_conv_packing *k)
 {
@@ -102,35 +91,40 @@ static uint32_t runs_of(const mona_conv_layout *l)
     return l->kernel_h * l->kernel_w / l->taps; /* of a channel block */
 }
 
-static packing_layout layout_of(const mona_bound_op *b, const mona_conv_packing *k,
-                                const mona_conv_layout *l)
+/* Returns the bytes of all constants. */
+static size_t lay_out(const mona_bound_op *b, mona_conv_packing *k, const mona_conv_layout *l)
 {
-    const size_t lanes = (size_t)k->parts * k->width * LANES;
-    packing_layout p = {.tables = align_up(sizeof *k)};
-    p.bias = p.tables + align_up(3 * k->parts * sizeof(uint32_t));
-    p.scale = p.bias + align_up(k->bias_by_vector ? lanes * sizeof(uint32_t) : 0);
-    p.slope = p.scale + align_up(b->input[0].type == MONA_F16 ? 0 : lanes * sizeof(uint16_t));
+    const size_t lanes = (size_t)k->parts * k->width * LANES, halves = lanes * sizeof(uint16_t);
     const bool slopes = b->op->epilogue.activation == MONA_ACT_PRELU;
-    p.mask = p.slope + align_up(slopes ? lanes * sizeof(uint16_t) : 0);
-    p.table = p.mask + align_up(k->masked ? lanes * sizeof(uint16_t) : 0);
-    const bool table = b->op->epilogue.activation_after_add == MONA_ACT_TABLE;
-    p.ones = p.table + align_up(table ? sizeof(mona_polynomials) : 0);
-    p.weights = p.ones + align_up(ones_bytes(b, k));
-    p.bytes = p.weights;
+    k->scale = k->bias + align_up(k->bias_by_vector ? lanes * sizeof(uint32_t) : 0);
+    k->slope = k->scale + align_up(b->input[0].type == MONA_F16 ? 0 : halves);
+    k->mask = k->slope + align_up(slopes ? halves : 0);
+    k->ones = k->mask + align_up(k->masked ? halves : 0);
+    k->weights = k->ones + align_up(ones_bytes(b, k));
+    size_t fractals = 0;
     for (uint32_t part = 0; part < k->parts; part++) {
         const mona_span used = used_by(b, k, l, part);
-        const size_t fractals = (size_t)(used.end - used.begin) * runs_of(l) * k->run_fractals +
-                                k->bias_by_cube + k->residual_fractals;
-        p.bytes += fractals * k->width * FRACTAL_BYTES;
+        fractals += (size_t)(used.end - used.begin) * runs_of(l) * k->run_fractals +
+                    k->bias_by_cube + k->residual_fractals;
     }
-    return p;
+    return k->weights + fractals * k->width * FRACTAL_BYTES;
 }
 
-static size_t packing_bytes(const mona_bound_op *b)
+size_t mona_conv_program_constants(const mona_bound_op *b)
 {
     const mona_conv_layout l = mona_conv_layout_of(b);
-    const mona_conv_packing k = mona_conv_choose_packing(b, &l);
-    return layout_of(b, &k, &l).bytes;
+    mona_conv_packing k = mona_conv_choose_packing(b, &l);
+    return lay_out(b, &k, &l);
+}
+
+/* The packing, [3][parts] numbers, the polynomials. */
+size_t mona_conv_program_tables(const mona_bound_op *b)
+{
+    const mona_conv_layout l = mona_conv_layout_of(b);
+    const bool table = b->op->epilogue.activation_after_add == MONA_ACT_TABLE;
+    return mona_conv_head_bytes(b) + align_up(sizeof(mona_conv_packing)) +
+           align_up(3 * mona_conv_choose_packing(b, &l).parts * sizeof(uint32_t)) +
+           align_up(table ? sizeof(mona_polynomials) : 0);
 }
 
 /* ---- lanes ----------------------------------------------------------------------------------- */
@@ -150,12 +144,12 @@ static lane lane_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t
 }
 
 static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8_t *base,
-                       const packing_layout *p, const ac_epilogue *e)
+                       const ac_epilogue *e)
 {
-    uint32_t *bias = (uint32_t *)(void *)(base + p->bias);
-    uint16_t *scale = (uint16_t *)(void *)(base + p->scale);
-    uint16_t *slope = (uint16_t *)(void *)(base + p->slope);
-    uint16_t *mask = (uint16_t *)(void *)(base + p->mask);
+    uint32_t *bias = (uint32_t *)(void *)(base + k->bias);
+    uint16_t *scale = (uint16_t *)(void *)(base + k->scale);
+    uint16_t *slope = (uint16_t *)(void *)(base + k->slope);
+    uint16_t *mask = (uint16_t *)(void *)(base + k->mask);
     const uint32_t lanes = k->width * LANES;
     for (uint32_t i = 0; i < k->parts * lanes; i++) {
         const uint32_t channel = lane_of(b, k, i / lanes, i % lanes).channel;
@@ -275,14 +269,15 @@ static void bind_ones(const mona_bound_op *b, const mona_conv_packing *k, uint8_
         to[i] = (uint8_t)(i % BIAS_PERIOD ? bias_unit(b) : 1);
 }
 
-static const mona_conv_packing *bind_packing(const mona_bound_op *b, void *at, const ac_epilogue *e)
+void mona_conv_program_bind(const mona_bound_op *b, void *constants)
 {
+    ac_conv *conv = mona_conv_bind_head(b);
     const mona_conv_layout l = mona_conv_layout_of(b);
-    mona_conv_packing *k = at;
+    uint8_t *at = (uint8_t *)b->constants + mona_conv_head_bytes(b), *base = constants;
+    mona_conv_packing *k = (mona_conv_packing *)(void *)at;
     *k = mona_conv_choose_packing(b, &l);
-    const packing_layout p = layout_of(b, k, &l);
-    uint8_t *base = at, *to = base + p.weights;
-    uint32_t *first_run = (uint32_t *)(void *)(base + p.tables);
+    lay_out(b, k, &l);
+    uint32_t *first_run = (uint32_t *)(void *)(at + align_up(sizeof *k));
     uint32_t *run_count = first_run + k->parts, *offset = run_count + k->parts;
     for (uint32_t part = 0; part < k->parts; part++) {
         const mona_span used = used_by(b, k, &l, part);
@@ -292,42 +287,21 @@ static const mona_conv_packing *bind_packing(const mona_bound_op *b, void *at, c
     k->first_run = first_run;
     k->run_count = run_count;
     k->weights_offset = offset;
+    uint8_t *to = base + k->weights;
     for (uint32_t first = 0, end; first < k->parts; first = end) {
         end = mona_conv_set_end(k, first);
         for (uint32_t part = first; part < end; part++)
-            offset[part] = (uint32_t)(to - (base + p.weights));
+            offset[part] = (uint32_t)(to - (base + k->weights));
         to = pack_set(to, b, k, &l, first, end);
     }
-    k->weights = base + p.weights;
-    k->ones = base + p.ones;
-    k->bias = (const uint32_t *)(const void *)(base + p.bias);
-    k->scale = (const uint16_t *)(const void *)(base + p.scale);
-    k->slope = (const uint16_t *)(const void *)(base + p.slope);
-    k->mask = (const uint16_t *)(const void *)(base + p.mask);
-    if (e->table) {
-        mona_polynomials *table = (mona_polynomials *)(void *)(base + p.table);
-        mona_polynomials_find(table, e->table, b->output.type);
+    if (conv->epilogue.table) {
+        mona_polynomials *table =
+            (mona_polynomials *)(void *)(at + align_up(sizeof *k) +
+                                         align_up(3 * k->parts * sizeof(uint32_t)));
+        mona_polynomials_find(table, conv->epilogue.table, b->output.type);
         k->table = table;
     }
-    bind_lanes(b, k, base, &p, e);
-    bind_ones(b, k, base + p.ones);
-    return k;
-}
-
-size_t mona_conv_program_constants(const mona_bound_op *b)
-{
-    return mona_conv_head_bytes(b) + packing_bytes(b);
-}
-
-void mona_conv_program_bind(const mona_bound_op *b)
-{
-    ac_conv *conv = mona_conv_bind_head(b);
-    uint8_t *at = (uint8_t *)b->constants + mona_conv_head_bytes(b);
-    conv->packing = bind_packing(b, at, &conv->epilogue);
-}
-
-void mona_conv_program_forget(const mona_bound_op *b)
-{
-    memset((uint8_t *)b->constants + mona_conv_head_bytes(b), 0, sizeof(mona_conv_packing));
-    memset(b->constants, 0, sizeof(ac_conv));
+    bind_lanes(b, k, base, &conv->epilogue);
+    bind_ones(b, k, base + k->ones);
+    conv->packing = k;
 }

@@ -153,8 +153,3 @@ void mona_elementwise_program(const mona_row_call *calls, uint32_t count)
                               elements - first < p.room ? elements - first : p.room);
     mona_flag_buffers(p.core, AC_PIPE_MTE1, 1, ac_emit_wait_flag);
 }
-
-void mona_elementwise_program_forget(const mona_bound_op *b)
-{
-    memset(b->constants, 0, sizeof(ac_epilogue));
-}

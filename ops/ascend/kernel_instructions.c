@@ -21,6 +21,7 @@
 #include "engine/libc.h"
 #include "ops/ascend/kernel_tiles.h"
 #include "ops/ascend/programs.h"
+#include "ops/ascend/scalar.h"
 #include "ops/ascend/vectors.h"
 
 enum {
@@ -233,12 +234,7 @@ static void bring_entry(const emitting *e, const mona_kernel_step *s)
     ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_S, AC_EVENT0);
     for (uint32_t half = 0; half < WIDE_BYTES; half += 2)
         ac_emit_move(core, to + half, spare + half,
-                     (ac_move){.count = UNIFORM_LANES,
-                               .dst_step = WIDE_BYTES,
-                               .dst_type = MONA_U16,
-                               .src_type = MONA_U16,
-                               .scale = F16_ONE,
-                               .maximum = UINT16_MAX});
+                     mona_plain_move(MONA_U16, UNIFORM_LANES, WIDE_BYTES, 0));
 }
 
 static void constant_step(const emitting *e, const mona_kernel_step *s)

@@ -137,19 +137,14 @@ const char *mona_normalise_program_missing(const mona_bound_op *b)
 size_t mona_normalise_program_constants(const mona_bound_op *b)
 {
     const program p = program_of(b);
-    return mona_normalise_program_missing(b) ? mona_op_normalise.constants_bytes(b)
-                                             : constants_of(b, &p.root);
+    return mona_normalise_program_missing(b) ? 0 : constants_of(b, &p.root);
 }
 
-void mona_normalise_program_bind(const mona_bound_op *b)
+void mona_normalise_program_bind(const mona_bound_op *b, void *constants)
 {
     const mona_file_normalise *n = &b->op->normalise;
     const program p = program_of(b);
-    if (mona_normalise_program_missing(b)) {
-        mona_op_normalise.bind(b);
-        return;
-    }
-    float *to = b->constants;
+    float *to = constants;
     to = spread(to, (const float *)(const void *)(b->data + n->gain), p.channels, padded(b));
     to = spread(to, (const float *)(const void *)(b->data + n->shift), p.channels, padded(b));
     mona_function_put_uniforms(&p.root, to);

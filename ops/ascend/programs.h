@@ -22,14 +22,13 @@ void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 void mona_conv_program(const mona_row_call *calls, uint32_t count);
 uint32_t mona_conv_together(const mona_bound_op *bound);
 bool mona_conv_stores(const mona_bound_op *bound);
+size_t mona_conv_program_tables(const mona_bound_op *bound);
 size_t mona_conv_program_constants(const mona_bound_op *bound);
-void mona_conv_program_bind(const mona_bound_op *bound);
-void mona_conv_program_forget(const mona_bound_op *bound);
+void mona_conv_program_bind(const mona_bound_op *bound, void *constants);
 
 /* ADD and MUL; `mixed` where elements of the rows do not agree in number and order. */
 void mona_elementwise_program(const mona_row_call *calls, uint32_t count);
 const char *mona_elementwise_program_missing(const mona_bound_op *bound);
-void mona_elementwise_program_forget(const mona_bound_op *bound);
 void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count);
 bool mona_elementwise_mixed_has_program(const mona_bound_op *bound);
 /* Whether all pixels are combined with the only one of the second operand. */
@@ -46,17 +45,17 @@ void mona_resize_columns_program(const mona_row_call *calls, uint32_t count);
 bool mona_resize_is_nearest(const mona_bound_op *bound);
 void mona_resize_nearest_program(const mona_row_call *calls, uint32_t count);
 
-/* NORMALISE; others than those that have a program have the constants of row kernels. */
+/* NORMALISE. */
 void mona_normalise_program(const mona_row_call *calls, uint32_t count);
 const char *mona_normalise_program_missing(const mona_bound_op *bound);
 size_t mona_normalise_program_constants(const mona_bound_op *bound);
-void mona_normalise_program_bind(const mona_bound_op *bound);
+void mona_normalise_program_bind(const mona_bound_op *bound, void *constants);
 
-/* ATTENTION; others than those that have a program have constants that they do not use. */
+/* ATTENTION. */
 void mona_attention_program(const mona_row_call *calls, uint32_t count);
 const char *mona_attention_program_missing(const mona_bound_op *bound);
 size_t mona_attention_program_constants(const mona_bound_op *bound);
-void mona_attention_program_bind(const mona_bound_op *bound);
+void mona_attention_program_bind(const mona_bound_op *bound, void *constants);
 
 /* MAX_POOL and AVERAGE_POOL. */
 void mona_pool_program(const mona_row_call *calls, uint32_t count);

@@ -197,15 +197,9 @@ static void bring(const program *p, uint32_t block)
 /* Sets `count` samples from `to` on to the one at `from`. */
 static void repeat_sample(const program *p, ac_address to, ac_address from, int64_t count)
 {
-    const mona_type type = p->bound->output.type;
     if (count > 0)
         ac_emit_move(p->core, to, from,
-                     (ac_move){.count = (uint32_t)count,
-                               .dst_step = element(p),
-                               .dst_type = type,
-                               .src_type = type,
-                               .scale = F16_ONE,
-                               .maximum = UINT8_MAX});
+                     mona_plain_move(p->bound->output.type, (uint32_t)count, element(p), 0));
 }
 
 /* Repeats the samples at the image's edges, which taps beyond it read. */

@@ -53,7 +53,7 @@ void mona_copy_rows(ac_core *core, mona_steps to, mona_steps from, uint32_t rows
 void mona_bring_constants(ac_core *core, const mona_bound_op *b, ac_address to, size_t bytes)
 {
     ac_emit_sync(core, AC_PIPE_V, AC_PIPE_MTE1, AC_EVENT0);
-    ac_emit_copy_bytes(core, to, mona_constant_at(core, b->constants), bytes);
+    ac_emit_copy_bytes(core, to, b->resident, bytes);
     ac_emit_sync(core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
 }
 

@@ -48,7 +48,7 @@
     F(x, BY_HAND, op) F(x, BY_HAND, data) F(x, BY_HAND, run) F(x, BY_HAND, kernel) F(x, BY_HAND, target) \
     F(x, BY_HAND, isa) F(x, UNUSED, program) F(x, UNUSED, on_ai_core) F(x, OBJECT, input) \
     F(x, OBJECT, output) F(x, OBJECT, input_c0) F(x, NUMBER, output_c0) F(x, BY_HAND, store) \
-    F(x, NUMBER, store_type) F(x, NUMBER, placed) F(x, BY_HAND, constants)
+    F(x, NUMBER, store_type) F(x, NUMBER, placed) F(x, BY_HAND, constants) F(x, UNUSED, resident)
 
 #define GROUP_FIELDS(F, x) \
     F(x, NUMBER, first) F(x, NUMBER, last) F(x, NUMBER, parts) F(x, NUMBER, whole_maps) \
@@ -63,7 +63,8 @@
     F(x, NUMBER, array) F(x, NUMBER, map_x_begin) F(x, NUMBER, depth) F(x, UNUSED, row_outside) \
     F(x, NUMBER, columns) F(x, UNUSED, group_first) F(x, NUMBER, block_stride) \
     F(x, NUMBER, row_bytes) F(x, NUMBER, zero_offset) F(x, NUMBER, ring_offset) \
-    F(x, UNUSED, map_bytes) F(x, UNUSED, constants_offset) F(x, UNUSED, constants_bytes)
+    F(x, UNUSED, map_bytes) F(x, UNUSED, constants_offset) F(x, UNUSED, constants_bytes) \
+    F(x, UNUSED, tables_offset) F(x, UNUSED, tables_bytes)
 
 #define REACH_FIELDS(F, x) \
     F(x, BY_HAND, above) F(x, BY_HAND, below) F(x, BY_HAND, left) F(x, BY_HAND, right)

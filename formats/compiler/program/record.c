@@ -112,7 +112,6 @@ static bool finish(job *j, uint8_t **bytes, size_t *count, format_error *error)
     if (j->without != MONA_NONE && mona_plan_op_at(j->plan, j->without, &op))
         return format_fail(error, "operator %s (%s) has no AI Core program yet: %s", op.name,
                            op.kind, mona_session_program_missing(j->session, j->without));
-    mona_session_forget_addresses(j->session);
     *bytes = recorder_finish(j->recorder, &program, count, &why);
     if (!*bytes)
         return format_fail(error, "%s", why);
