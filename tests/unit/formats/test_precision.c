@@ -617,6 +617,24 @@ static void modelled_cycles(compiler *c, const compiler_options *options, const 
     session_binding_close(&bound);
 }
 
+/* Chooses for the chip, then runs all layers of FP16 and of INT8 on model310. */
+static void costs_and_cycles(compiler *c, double *half, double *int8)
+{
+    reference_array in = image(1, 64, 480);
+    format_error error = {0};
+    compiler_choice choice;
+    sample s = {.c = c, .in = in};
+    run_reference(c, &in, &s.expected);
+    assert_true(compiler_calibrate(c, &in, &error));
+    const compiler_judge judge = {judge_sample, &s};
+    assert_true(compiler_choose(c, &mixed, "ascend310", 100, &judge, &choice, &error));
+    assert_true(compiler_set_precision(c, &mixed, false, &error));
+    modelled_cycles(c, &mixed, &in, half);
+    assert_true(compiler_set_precision(c, &mixed, true, &error));
+    modelled_cycles(c, &mixed, &in, int8);
+    close_sample(&s);
+}
+
 /* The gain of INT8 according to the costs, compared with model310. */
 static void costs_follow_the_modelled_chip(void **state)
 {
@@ -636,19 +654,8 @@ static void costs_follow_the_modelled_chip(void **state)
     }
     ob_output(b, from);
     compiler *c = open_good(b);
-    reference_array in = image(1, 64, 480);
-    format_error error = {0};
-    compiler_choice choice;
     double half[LAYERS], int8[LAYERS];
-    sample s = {.c = c, .in = in};
-    run_reference(c, &in, &s.expected);
-    assert_true(compiler_calibrate(c, &in, &error));
-    const compiler_judge judge = {judge_sample, &s};
-    assert_true(compiler_choose(c, &mixed, "ascend310", 100, &judge, &choice, &error));
-    assert_true(compiler_set_precision(c, &mixed, false, &error));
-    modelled_cycles(c, &mixed, &in, half);
-    assert_true(compiler_set_precision(c, &mixed, true, &error));
-    modelled_cycles(c, &mixed, &in, int8);
+    costs_and_cycles(c, half, int8);
     for (unsigned i = 0; i < LAYERS; i++) {
         const compiler_layer l = compiler_layer_at(c, i);
         const double said = l.fp16_cost / l.int8_cost, modelled = half[i] / int8[i];
@@ -656,8 +663,33 @@ static void costs_follow_the_modelled_chip(void **state)
                       channels[i], channels[i + 1], said, modelled);
         assert_true(said / modelled > 0.7 && said / modelled < 1.4);
     }
-    close_sample(&s);
     compiler_close(c);
+}
+
+/* The same for a function between two layers, all three together. */
+static void costs_of_functions_follow_it(void **state)
+{
+    (void)state;
+    static const char *const functions[] = {"HardSwish", "Sigmoid", "Tanh", "Elu", "Softplus"};
+    enum { LAYERS = 2 };
+    for (unsigned f = 0; f < sizeof functions / sizeof *functions; f++) {
+        seed = 19;
+        onnx_builder *b = ob_new(14);
+        ob_input(b, "x", 1, 0, 0);
+        add_conv(b, "x", "conv0", 1, 32);
+        ob_node(b, functions[f], "conv0", "made");
+        add_conv(b, "made", "conv1", 32, 32);
+        ob_output(b, "conv1");
+        double half[LAYERS], int8[LAYERS];
+        compiler *c = open_good(b);
+        costs_and_cycles(c, half, int8);
+        const compiler_layer k = compiler_layer_at(c, 0), l = compiler_layer_at(c, 1);
+        const double said = (k.fp16_cost + l.fp16_cost) / (k.int8_cost + l.int8_cost);
+        const double modelled = (half[0] + half[1]) / (int8[0] + int8[1]);
+        print_message("# %s: INT8 gains %.2f, modelled %.2f\n", functions[f], said, modelled);
+        assert_true(said / modelled > 0.7 && said / modelled < 1.4);
+        compiler_close(c);
+    }
 }
 
 int main(void)
@@ -678,6 +710,7 @@ int main(void)
         cmocka_unit_test(equalised_channels_lose_less),
         cmocka_unit_test(rounding_is_learnt),
         cmocka_unit_test(costs_follow_the_modelled_chip),
+        cmocka_unit_test(costs_of_functions_follow_it),
     };
     return cmocka_run_group_tests_name("precision", tests, NULL, NULL);
 }
