@@ -35,6 +35,16 @@ static uint64_t row_bytes(const mona_shape *s)
     return (uint64_t)s->width * s->channels * mona_type_size(s->type);
 }
 
+/* Whether cores cannot share an operator by rows, as there are fewer of these, and it is worth to be
+ * shared by channels. */
+static bool has_few_rows(const mona_plan *plan, uint32_t o)
+{
+    enum { WORTH = 1 << 22 /* products */ };
+    const mona_bound_op *b = &plan->ops[o].bound;
+    const mona_op_class *class = mona_ops[b->op->kind];
+    return b->output.height < plan->cores && class->macs && class->macs(b) >= WORTH;
+}
+
 /* heavy_rows NEVER: no operator is. */
 static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
 {
@@ -43,7 +53,8 @@ static bool is_heavy(const mona_plan *plan, uint32_t o, uint32_t heavy_rows)
     const uint64_t rows = row_bytes(&op->bound.input[0]) + row_bytes(&op->bound.output);
     const bool rows_first = class->prefers_rows && class->prefers_rows(&op->bound);
     return heavy_rows != NEVER && class->map_possible && class->map_possible(&op->bound) &&
-           !rows_first && op->last_reader > o && op->constants_bytes > heavy_rows * rows;
+           !rows_first && op->last_reader > o &&
+           (op->constants_bytes > heavy_rows * rows || has_few_rows(plan, o));
 }
 
 static bool is_on_arrays(const mona_plan *plan, uint32_t o)
@@ -301,8 +312,8 @@ static uint32_t array_parts(const mona_plan *plan, const plan_op *op)
     return plan->cores < max ? plan->cores : (uint32_t)max;
 }
 
-/* A heavy operator is shared among cores by channels if its weights are larger than its maps. Each
- * core then reads its part of the larger of the two. */
+/* A heavy operator is shared among cores by channels if its weights are larger than its maps, so
+ * that each core reads its part of the larger of the two, or if it has few rows. */
 static void choose_parts(const mona_plan *plan, plan_group *g)
 {
     const plan_op *op = &plan->ops[g->first];
@@ -311,8 +322,9 @@ static void choose_parts(const mona_plan *plan, plan_group *g)
         g->parts = array_parts(plan, op);
         return;
     }
-    g->by_channels = g->whole_maps && op->constants_bytes >
-                                          row_bytes(in) * in->height + row_bytes(out) * out->height;
+    g->by_channels = g->whole_maps && (has_few_rows(plan, g->first) ||
+                                       op->constants_bytes > row_bytes(in) * in->height +
+                                                                 row_bytes(out) * out->height);
     const uint32_t max = g->by_channels ? mona_plan_blocks(op) : g->grid_height;
     g->parts = plan->cores < max ? plan->cores : max;
 }
