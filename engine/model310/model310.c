@@ -62,7 +62,7 @@ static void join_all(ac_model *m)
     for (int p = 0; p < AC_PIPES; p++) {
         m->idle_from[p] = idle;
         for (int q = 0; q < AC_PIPES; q++)
-            m->clock[p][q] = p == q ? UINT32_MAX : m->index;
+            m->clock[p][q] = p == q && p != AC_PIPE_V ? UINT32_MAX : m->index;
     }
 }
 
@@ -229,6 +229,8 @@ static void barrier(ac_model *m, const ac_instruction *i)
     ac_model_issue(m, m->config.costs->issue);
     if (pipe == AC_PIPE_ALL)
         join_all(m);
+    if (pipe == AC_PIPE_V)
+        m->clock[pipe][pipe] = m->index;
     occupy(m, 0, 0, 0);
 }
 

@@ -6,8 +6,8 @@
  * An instruction issued on an ac_core with a model goes through three stages, then is executed:
  *   legality   operands within the limits of dav-m100, aligned, inside one buffer each
  *   races      accesses of different pipes to the same bytes must be ordered by flags or barriers
- *              (happens-before over vector clocks, independent of the modelled time); bytes read
- *              must have been written
+ *              (happens-before over vector clocks, independent of the modelled time), and so what
+ *              V reads of its own results; bytes read must have been written
  *   time       its pipe is in order; it starts when the pipe is free and the flags it waits for
  *              are set
  *

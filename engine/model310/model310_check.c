@@ -3,7 +3,8 @@
  *
  * Each buffer has a shadow with one entry for each 32 bytes. Two accesses by different pipes
  * conflict if one of them writes, and no flag or barrier lets the pipe of the later one know that
- * the earlier one has ended. */
+ * the earlier one has ended; so do a vector instruction and an earlier one whose result it reads,
+ * if there is no barrier of V between them. */
 #include "engine/model310/model310_private.h"
 
 /* ---- findings ------------------------------------------------------------------------------- */
@@ -94,10 +95,10 @@ static void write_conflict(ac_model *m, const ac_access *a, const ac_shadow *s, 
 {
     const uint32_t *known = m->clock[m->pipe];
     const int64_t at = (int64_t)(block * AC_BLOCK);
-    if (s->write_index > known[s->writer])
+    if (s->writer != m->pipe && s->write_index > known[s->writer])
         ac_find_pair(m, AC_RACE, a->name, at, s->write_opcode, s->write_index);
     for (uint32_t q = 0; q < AC_PIPES; q++)
-        if (s->read_index[q] > known[q])
+        if (q != m->pipe && s->read_index[q] > known[q])
             ac_find_pair(m, AC_RACE, a->name, at, s->read_opcode[q], s->read_index[q]);
     if (s->read_index[m->pipe] == m->index && m->opcode != AC_OP_MOVE)
         ac_find(m, AC_OVERLAP, a->name, at, 0);
@@ -107,10 +108,10 @@ static inline void write_block(ac_model *m, const ac_access *a, ac_shadow *s, si
                                uint32_t mask)
 {
     const uint32_t *known = m->clock[m->pipe];
-    uint32_t conflict = s->write_index > known[s->writer];
+    uint32_t conflict = s->writer != m->pipe && s->write_index > known[s->writer];
     conflict |= s->read_index[m->pipe] == m->index;
     for (uint32_t q = 0; q < AC_PIPES; q++)
-        conflict |= s->read_index[q] > known[q];
+        conflict |= q != m->pipe && s->read_index[q] > known[q];
     if (conflict)
         write_conflict(m, a, s, block);
     s->written |= mask;

@@ -62,7 +62,7 @@ void ac_model_reset(ac_core *core)
     m->loads = 0;
     m->loads_constants = false;
     for (int p = 0; p < AC_PIPES; p++)
-        m->clock[p][p] = UINT32_MAX;
+        m->clock[p][p] = p == AC_PIPE_V ? 0 : UINT32_MAX;
     m->index = 0;
     m->kernel = "";
 }

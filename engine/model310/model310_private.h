@@ -39,7 +39,8 @@ struct ac_model {
     const ac_memory *memory; /* that of the core */
     ac_shadow *shadow[AC_BUFFERS];
     size_t shadow_bytes; /* of all buffers, side by side */
-    /* clock[p][p] is UINT32_MAX, as a pipe runs in order. */
+    /* clock[p][p] is UINT32_MAX, as a pipe runs in order; but V's results are there for V itself
+     * only behind a barrier, or behind flags to another pipe and back. */
     uint32_t clock[AC_PIPES][AC_PIPES];
     double idle_from[AC_PIPES];
     ac_flag_state flags[AC_PIPES][AC_PIPES][AC_EVENTS];

@@ -136,6 +136,12 @@ static void order(bench *b, ac_pipe src, ac_pipe dst)
     wait(b, src, dst);
 }
 
+/* What follows on V may read what is there. */
+static void ended(bench *b)
+{
+    ac_emit_barrier(&b->core, AC_PIPE_V);
+}
+
 static void muls(bench *b, uint32_t dst, uint32_t src, ac_vector v)
 {
     ac_emit_vecs(&b->core, AC_VMULS, UB + dst, UB + src, 1, v);
@@ -208,6 +214,7 @@ static void convolve(bench *b)
     order(b, M, V);                             /* M 123, V 126 */
     ac_emit_drain(&b->core, AC_DRAIN_S32_F16_DEQ, UB + 1024, L0C,
                   (ac_copy){.bursts = 1, .blocks = 1}, UB, false); /* V 130 */
+    ended(b);
     ac_emit_vconv(&b->core, AC_F16_S8, UB + 2048, UB + 1024,
                   (ac_vector){2, 128, 1, 1, 0, 4, 8, 0}); /* V 132 */
     order(b, V, MTE3);                                    /* V 135, MTE3 138 */
@@ -215,7 +222,7 @@ static void convolve(bench *b)
     copy(b, AC_UB_GM, OUT, UB + 2048, 8);                 /* MTE3 184 */
 }
 
-enum { CONVOLVE_CYCLES = 184, CONVOLVE_INSTRUCTIONS = 20 };
+enum { CONVOLVE_CYCLES = 184, CONVOLVE_INSTRUCTIONS = 21 };
 
 static void check_result(const bench *b, const uint8_t *result)
 {
@@ -232,7 +239,7 @@ static void check_time(const ac_model_report *r)
 {
     assert_true(r->cycles == CONVOLVE_CYCLES);
     assert_int_equal(r->instructions, CONVOLVE_INSTRUCTIONS);
-    assert_true(r->busy[S] == 20);
+    assert_true(r->busy[S] == 21);
     assert_true(r->busy[MTE2] == 36 + 36 + 21 + 2 * 3);
     assert_true(r->busy[MTE1] == 3 + 1 + 2 + 3);
     assert_true(r->busy[M] == 3 + 11 + 3);
@@ -462,6 +469,11 @@ PROGRAM(overwritten_operand)
     mmad(b, 16, 32, 16);
     load3d(b, one_fractal);
 }
+PROGRAM(not_ended)
+{
+    dup(b, 0, whole);
+    muls(b, 0, 0, whole);
+}
 PROGRAM(scalar_races)
 {
     dup(b, 0, whole);
@@ -685,11 +697,13 @@ PROGRAM(unwritten_drain)
 PROGRAM(masked_lanes)
 {
     dup(b, 0, (ac_vector){1, 20, 1, 1, 1, 8, 8, 8});
+    ended(b);
     muls(b, 1024, 0, whole);
 }
 PROGRAM(conversion_of_half_a_repeat)
 {
     dup(b, 0, (ac_vector){1, 64, 1, 1, 1, 8, 8, 8});
+    ended(b);
     ac_emit_vconv(&b->core, AC_F16_S8, UB + 1024, UB, whole);
 }
 
@@ -791,21 +805,25 @@ PROGRAM(scalar_store_to_gm)
 PROGRAM(shifted)
 {
     dup(b, 0, (ac_vector){2, 128, 1, 1, 1, 8, 8, 8});
+    ended(b);
     muls(b, 32, 0, whole);
 }
 PROGRAM(other_stride)
 {
     dup(b, 0, (ac_vector){2, 128, 1, 1, 1, 8, 8, 8});
+    ended(b);
     muls(b, 0, 0, (ac_vector){1, 128, 2, 1, 0, 8, 8, 0});
 }
 PROGRAM(over_a_broadcast)
 {
     dup(b, 0, whole);
+    ended(b);
     muls(b, 0, 0, (ac_vector){1, 128, 1, 0, 0, 8, 0, 0});
 }
 PROGRAM(narrowed_in_place)
 {
     dup(b, 0, whole);
+    ended(b);
     ac_emit_vconv(&b->core, AC_F16_U8, UB, UB, whole);
 }
 
@@ -839,6 +857,7 @@ PROGRAM(transposed_unwritten)
 PROGRAM(transposed_over_itself)
 {
     dup(b, 0, (ac_vector){4, 128, 1, 1, 1, 8, 8, 8});
+    ended(b);
     transpose(b, 256, 0, 1, 16);
 }
 
@@ -858,6 +877,7 @@ static void dup_lower_halves(bench *b, uint32_t dst)
 PROGRAM(turned_bytes_unwritten)
 {
     dup_lower_halves(b, 4096);
+    ended(b);
     transpose_b8(b, 0, 4096, true);
 }
 PROGRAM(turned_bytes_unaligned)
@@ -868,6 +888,7 @@ PROGRAM(turned_bytes_unaligned)
 PROGRAM(turned_bytes_within_their_blocks)
 {
     dup_lower_halves(b, 4096);
+    ended(b);
     transpose_b8(b, 4096, 4096, false);
 }
 
@@ -896,6 +917,7 @@ static const fault faults[] = {
      barrier_of_one_pipe,
      {{AC_RACE, 3, "vmuls", "a", 0, 0, "copy_gm_ub", 1}}},
     {"overwritten operand", overwritten_operand, {{AC_RACE, 6, "load3d", "dst", 0, 0, "mmad", 5}}},
+    {"read on V without a barrier", not_ended, {{AC_RACE, 2, "vmuls", "a", 0, 0, "dup", 1}}},
     {"scalar races", scalar_races, {{AC_RACE, 2, "move", "read", 0, 0, "dup", 1}}},
     {"scalar, then store", scalar_then_store, {{AC_RACE, 2, "copy_ub_gm", "src", 0, 0, "fill", 1}}},
     {"no repeat", no_repeat, {{AC_ILLEGAL_OPERAND, 1, "dup", "repeat", 0, 1, NULL, 0}}},
@@ -974,10 +996,10 @@ static const fault faults[] = {
     {"drain of what is not there",
      unwritten_drain,
      {{AC_UNWRITTEN, 1, "drain", "src", 0, 0, NULL, 0}}},
-    {"lanes masked away", masked_lanes, {{AC_UNWRITTEN, 2, "vmuls", "a", 40, 0, NULL, 0}}},
+    {"lanes masked away", masked_lanes, {{AC_UNWRITTEN, 3, "vmuls", "a", 40, 0, NULL, 0}}},
     {"half a conversion",
      conversion_of_half_a_repeat,
-     {{AC_UNWRITTEN, 2, "vconv", "src", 128, 0, NULL, 0}}},
+     {{AC_UNWRITTEN, 3, "vconv", "src", 128, 0, NULL, 0}}},
     {"beyond UB", beyond_ub, {{AC_OUT_OF_BUFFER, 1, "dup", "dst", 512, 256, NULL, 0}}},
     {"beyond L1", beyond_l1, {{AC_OUT_OF_BUFFER, 1, "copy_gm_l1", "dst", 64, 32, NULL, 0}}},
     {"beyond L0A",
@@ -1019,10 +1041,10 @@ static const fault faults[] = {
     {"the scalar unit writes global memory",
      scalar_store_to_gm,
      {{AC_OUT_OF_BUFFER, 1, "fill", "write", 1, 0, NULL, 0}}},
-    {"dst shifted over a", shifted, {{AC_OVERLAP, 2, "vmuls", "dst", 32, 0, NULL, 0}}},
-    {"another stride", other_stride, {{AC_OVERLAP, 2, "vmuls", "dst", 0, 0, NULL, 0}}},
-    {"over a broadcast", over_a_broadcast, {{AC_OVERLAP, 2, "vmuls", "dst", 0, 0, NULL, 0}}},
-    {"narrowed in place", narrowed_in_place, {{AC_OVERLAP, 2, "vconv", "dst", 0, 0, NULL, 0}}},
+    {"dst shifted over a", shifted, {{AC_OVERLAP, 3, "vmuls", "dst", 32, 0, NULL, 0}}},
+    {"another stride", other_stride, {{AC_OVERLAP, 3, "vmuls", "dst", 0, 0, NULL, 0}}},
+    {"over a broadcast", over_a_broadcast, {{AC_OVERLAP, 3, "vmuls", "dst", 0, 0, NULL, 0}}},
+    {"narrowed in place", narrowed_in_place, {{AC_OVERLAP, 3, "vconv", "dst", 0, 0, NULL, 0}}},
     {"transpose of nothing",
      transposed_0,
      {{AC_ILLEGAL_OPERAND, 1, "transpose", "repeat", 0, 1, NULL, 0}}},
@@ -1034,16 +1056,16 @@ static const fault faults[] = {
      {{AC_UNWRITTEN, 1, "transpose", "src", 4096, 0, NULL, 0}}},
     {"transpose of unwritten halves",
      turned_bytes_unwritten,
-     {{AC_UNWRITTEN, 2, "transpose_b8", "src", 4112, 0, NULL, 0}}},
+     {{AC_UNWRITTEN, 3, "transpose_b8", "src", 4112, 0, NULL, 0}}},
     {"unaligned transpose of bytes",
      turned_bytes_unaligned,
      {{AC_ILLEGAL_OPERAND, 2, "transpose_b8", "dst", 16, 32, NULL, 0}}},
     {"transpose of bytes within their blocks",
      turned_bytes_within_their_blocks,
-     {{AC_OVERLAP, 2, "transpose_b8", "dst", 4096, 0, NULL, 0}}},
+     {{AC_OVERLAP, 3, "transpose_b8", "dst", 4096, 0, NULL, 0}}},
     {"transpose over itself",
      transposed_over_itself,
-     {{AC_OVERLAP, 2, "transpose", "dst", 256, 0, NULL, 0}}},
+     {{AC_OVERLAP, 3, "transpose", "dst", 256, 0, NULL, 0}}},
 };
 
 static bool same_name(const char *a, const char *b)
@@ -1099,16 +1121,19 @@ static void every_planted_fault_is_found(void **state)
 PROGRAM(in_place)
 {
     dup(b, 0, whole);
+    ended(b);
     muls(b, 0, 0, whole);
 }
 PROGRAM(woven)
 {
     dup(b, 0, (ac_vector){2, 128, 1, 0, 0, 8, 0, 0});
+    ended(b);
     muls(b, 32, 0, (ac_vector){1, 128, 2, 2, 0, 16, 16, 0});
 }
 PROGRAM(broadcast)
 {
     dup(b, 0, (ac_vector){3, 128, 1, 0, 0, 8, 0, 0});
+    ended(b);
     ac_emit_vec2(&b->core, AC_VADD, UB, UB, UB + 512, (ac_vector){2, 128, 1, 1, 0, 8, 8, 0});
 }
 PROGRAM(passed_on)
@@ -1132,6 +1157,7 @@ PROGRAM(both_only_read)
     dup(b, 0, whole);
     order(b, V, MTE3);
     copy(b, AC_UB_L1, L1, UB, 8);
+    ended(b);
     muls(b, 1024, 0, whole);
 }
 PROGRAM(columns_that_are_not_there)
@@ -1181,12 +1207,15 @@ PROGRAM(sums_of_a_rest)
 PROGRAM(transposed_in_place)
 {
     dup(b, 0, (ac_vector){4, 128, 1, 1, 1, 8, 8, 8});
+    ended(b);
     transpose(b, 0, 0, 2, 16);
 }
 PROGRAM(turned_bytes)
 {
     dup_lower_halves(b, 4096);
+    ended(b);
     transpose_b8(b, 0, 4096, false);
+    ended(b);
     transpose_b8(b, 4096, 0, true);
 }
 PROGRAM(scalar_updates)
