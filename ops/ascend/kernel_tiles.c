@@ -600,15 +600,11 @@ static void widen_rows(const kernel_tiles *t, const kernel_plane *p, ac_address 
     const ac_address lanes = byte == t->program->halves ? wide : t->bring.lanes;
     const uint32_t count = p->operand->cell_columns * p->used[inside] * t->pitch * GROUP;
     turn_rows(t, p, rows, inside, lanes);
-    if (!byte) {
-        vec2_all(t->core, AC_VSUB_F32, lanes, lanes, kernel_own(t, KERNEL_LOW_BITS), count,
-                 b_again);
-        barrier(t);
-    }
-    if (lanes == wide)
-        return;
-    vconv_all(t->core, byte ? AC_F16_F32 : AC_F32_F16, wide, lanes, count);
-    barrier(t);
+    if (!byte)
+        vec2_done(t->core, AC_VSUB_F32, lanes, lanes, kernel_own(t, KERNEL_LOW_BITS), count,
+                  b_again);
+    if (lanes != wide)
+        vconv_done(t->core, byte ? AC_F16_F32 : AC_F32_F16, wide, lanes, count);
 }
 
 static void widen_plane(const kernel_tiles *t, const kernel_tile *tile, const kernel_plane *p,
