@@ -35,8 +35,8 @@ static uint64_t row_bytes(const mona_shape *s)
     return (uint64_t)s->width * s->channels * mona_type_size(s->type);
 }
 
-/* Whether cores cannot share an operator by rows, as there are fewer of these, and it is worth to be
- * shared by channels. */
+/* Whether cores cannot share an operator by rows, as there are fewer of these, and it is worth
+ * sharing by channels. */
 static bool has_few_rows(const mona_plan *plan, uint32_t o)
 {
     enum { WORTH = 1 << 22 /* products */ };
