@@ -38,8 +38,10 @@ static void run_blocks(job *j, uint32_t blocks)
         int8_prepare(j, blocks, &limits, start);
     if (edge_run_blocks(j, blocks) || planar_run(j, blocks) || spare_run(j, blocks))
         return;
-    if (half)
-        f16_run(j, blocks);
+    if (half && blocks == 2)
+        f16_pair(j);
+    else if (half)
+        f16_one(j);
     else
         int8_run(j, blocks);
 }

@@ -10,10 +10,9 @@
 /* From [4 columns][16 channels] to [16 channels][4 columns]. */
 INLINE __m512i columns_together(__m512i v)
 {
-    const __m512i fours = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     const __m512i turn =
         _mm512_broadcast_i32x4(_mm_set_epi8(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0));
-    return _mm512_shuffle_epi8(_mm512_permutexvar_epi32(fours, v), turn);
+    return _mm512_shuffle_epi8(lanes_turned(v), turn);
 }
 
 INLINE void depthwise_int8_block(const job *j, const uint32_t pixels, const bool flip, uint32_t x)

@@ -186,11 +186,3 @@ static void f16_one(const job *j)
     else
         f16_pixels(j, 8, 8, 1, distance);
 }
-
-static void f16_run(const job *j, uint32_t blocks)
-{
-    if (blocks == 2)
-        f16_pair(j);
-    else
-        f16_one(j);
-}

@@ -64,13 +64,12 @@ INLINE __m512i narrow_two(const __m512i a[2])
  * another. */
 INLINE __m512i narrow_single(const __m512i a[4])
 {
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     const __m512i ab =
         _mm512_add_epi32(_mm512_unpacklo_epi32(a[0], a[1]), _mm512_unpackhi_epi32(a[0], a[1]));
     const __m512i cd =
         _mm512_add_epi32(_mm512_unpacklo_epi32(a[2], a[3]), _mm512_unpackhi_epi32(a[2], a[3]));
-    return _mm512_permutexvar_epi32(
-        order, _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)));
+    return lanes_turned(
+        _mm512_add_epi32(_mm512_unpacklo_epi64(ab, cd), _mm512_unpackhi_epi64(ab, cd)));
 }
 
 /* Results of the only output of 16 pixels, one after another, in the first 16 bytes. */
@@ -83,12 +82,11 @@ INLINE __m512i narrow_finish_single(const job *j, __m512i sums, uint32_t x)
         r.data = j->row->residual.data + x;
         residual = residual_of(&r, 0);
     } else if (j->limits->add) {
-        _Alignas(64) float prepared[NARROW_PIXELS * LANES];
+        float prepared[NARROW_PIXELS * LANES];
         prepare_residual(j->row, 0, x, NARROW_PIXELS, prepared);
-        const __m512i first = _mm512_mullo_epi32(
-            _mm512_set1_epi32(LANES),
-            _mm512_set_epi32(15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0));
-        residual = _mm512_i32gather_ps(first, prepared, sizeof(float));
+        for (uint32_t i = 1; i < NARROW_PIXELS; i++)
+            prepared[i] = prepared[i * LANES];
+        residual = vf_load(prepared);
     }
     const __m512i q = narrow_result(j->limits, sums, scale, residual);
     const __m512i same[4] = {q, q, q, q};

@@ -126,7 +126,6 @@ static bool narrow_into_planes(const ac_conv_row *row)
 INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_t k, __m512i first,
                          __m512i second)
 {
-    const __m512i pixels = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     if (outputs == 4 && o->to) {
         static const uint16_t words[32] = {/* the lower words of all pixels, then the upper words */
                                            0,  8,  16, 24, 2,  10, 18, 26, 4,  12, 20,
@@ -139,12 +138,12 @@ INLINE void narrow_write(const narrow_output *o, const uint32_t outputs, uint32_
                             _mm512_extracti64x4_epi64(rows, 1));
         return;
     }
-    const __m512i a = _mm512_permutexvar_epi32(pixels, first);
+    const __m512i a = lanes_turned(first);
     if (outputs == 4) {
         _mm512_storeu_si512(o->out + (size_t)k * 4, a);
         return;
     }
-    const __m512i b = _mm512_permutexvar_epi32(pixels, second);
+    const __m512i b = lanes_turned(second);
     const __m512i order = _mm512_set_epi32(23, 7, 22, 6, 21, 5, 20, 4, 19, 3, 18, 2, 17, 1, 16, 0);
     const __m512i later = _mm512_add_epi32(order, _mm512_set1_epi32(8));
     _mm512_storeu_si512(o->out + (size_t)k * 8, _mm512_permutex2var_epi32(a, order, b));

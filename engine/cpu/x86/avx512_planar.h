@@ -122,7 +122,6 @@ INLINE void f16_columns(int32_t *to, const uint8_t *from, uint32_t steps)
  * s has column 4 i + l at (lane l, i). */
 INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps)
 {
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
     __m512i v[4], t[4];
     UNROLL
     for (uint32_t i = 0; i < 4; i++)
@@ -137,8 +136,7 @@ INLINE void int8_columns(int32_t *to, const uint8_t *from, uint32_t steps)
         const __m512i step = s % 2 ? _mm512_unpackhi_epi64(t[s / 2], t[s / 2 + 2])
                                    : _mm512_unpacklo_epi64(t[s / 2], t[s / 2 + 2]);
         if (s < steps)
-            _mm512_storeu_si512(to + (size_t)s * PLANAR_STRIDE,
-                                _mm512_permutexvar_epi32(order, step));
+            _mm512_storeu_si512(to + (size_t)s * PLANAR_STRIDE, lanes_turned(step));
     }
 }
 

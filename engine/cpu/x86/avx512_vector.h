@@ -140,6 +140,13 @@ INLINE void vf_to_f16(uint8_t *p, vf v)
     _mm256_storeu_si256((__m256i *)p, to_half(vf_clamp(v, -65504, 65504)));
 }
 
+/* Dwords (lane, i) become (i, lane). */
+INLINE __m512i lanes_turned(__m512i v)
+{
+    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
+    return _mm512_permutexvar_epi32(order, v);
+}
+
 /* Packs four pixels to bytes. Packing works within lanes of 128 bits, so the order of the results
  * is dword (lane, pixel). */
 INLINE __m512i packed(const __m512i q[4], bool is_signed)
@@ -151,8 +158,7 @@ INLINE __m512i packed(const __m512i q[4], bool is_signed)
 /* The same, with one pixel after another. */
 INLINE __m512i four_to_bytes(const __m512i q[4], bool is_signed)
 {
-    const __m512i order = _mm512_set_epi32(15, 11, 7, 3, 14, 10, 6, 2, 13, 9, 5, 1, 12, 8, 4, 0);
-    return _mm512_permutexvar_epi32(order, packed(q, is_signed));
+    return lanes_turned(packed(q, is_signed));
 }
 
 #define VF_TO_FOUR
