@@ -65,6 +65,12 @@ static inline float user_mix_float(uint32_t sum, uint32_t i)
     return (float)(sum * (2 * i + 1) >> 9 & 1023);
 }
 
+/* Of a model that somebody changed, samples may be any numbers. */
+static inline uint32_t user_mix_whole(float sample)
+{
+    return sample > -65536 && sample < 65536 ? (uint32_t)(int32_t)sample : 0;
+}
+
 static inline void user_mix_row(const mona_kernel_call *call)
 {
     for (uint32_t i = 0; i < call->columns; i++) {
@@ -74,8 +80,9 @@ static inline void user_mix_row(const mona_kernel_call *call)
                 sum = user_sum_add(sum, &count, ((const uint8_t *)call->inputs[next])[(int)i + x]);
         for (; next < 9 + 12; next++)
             for (int x = -2; x < 4; x++)
-                sum = user_sum_add(sum, &count,
-                                   (uint32_t)((const float *)call->inputs[next])[2 * (int)i + x]);
+                sum = user_sum_add(
+                    sum, &count,
+                    user_mix_whole(((const float *)call->inputs[next])[2 * (int)i + x]));
         for (uint32_t k = 0; k < USER_TABLE; k++)
             sum = user_sum_add(sum, &count, (uint32_t)((const int32_t *)call->inputs[next])[k]);
         for (uint32_t k = 0; call->output == 0 && k < 8; k++)
