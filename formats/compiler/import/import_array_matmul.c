@@ -55,6 +55,9 @@ array array_centred(importer *im, uint32_t i, uint32_t zero)
         return x;
     array z = array_in(im, zero);
     const size_t count = array_ok(z) ? im->g->values[z.value].count : 1;
+    if (array_ok(x) && count != 1 && (!x.rank || count != (size_t)x.dims[0]))
+        return array_fail(im, "has %zu zero points in input %u; expected 1 or one for each row",
+                          count, zero);
     if (count != 1) /* one for each row, or for each output */
         z = array_place(im, array_view(im, z, 1, &(int64_t){(int64_t)count}), x.rank, 0);
     else if (array_ok(z))
