@@ -5,36 +5,16 @@
  *
  * FRAME holds the inputs of one frame, then what the outputs must be. Prints "equal" and the
  * modelled time, or what differs first. Linked with the kernel's C, which KERNEL names. */
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "tests/e2e/engine/kernel_open.h"
 
-#include "engine/model/model.h"
 #include "engine/model310/modelled.h"
-#include "formats/file.h"
-
-static void require(int met, const char *what)
-{
-    if (!met) {
-        printf("%s\n", what);
-        exit(1);
-    }
-}
-
-#define assert_true(met) require(met, #met)
-#define fail_msg(...)                                                                              \
-    (fprintf(stderr, __VA_ARGS__), require(0, ": the replay kernel cannot run it, or faults"))
-#include "tests/unit/ascend/replay_machine.h"
 
 extern const mona_kernel KERNEL;
 static const mona_kernel *const kernels[] = {&KERNEL, NULL};
 
-static mona_buffer plane(mona_tensor_info t, size_t *bytes)
+static size_t bytes_of(mona_tensor_info t)
 {
-    const size_t all = mona_device_planes_bytes(&t);
-    *bytes = t.channels * t.height * t.width * mona_type_size(t.type);
-    return mona_device_planes(file_alloc(all), NULL, &t);
+    return t.channels * t.height * t.width * mona_type_size(t.type);
 }
 
 /* The longest time of a core, which pipe is busiest there, and bytes from and to memory. */
@@ -72,59 +52,41 @@ static void tell_time(const mona_session *s, uint64_t bytes)
 
 int main(int count, char **argv)
 {
-    uint8_t *bytes, *frame;
-    size_t size, frame_bytes, in_bytes[MONA_MAX_IO], out_bytes[MONA_MAX_IO], at = 0, all = 0;
-    mona_buffer in[MONA_MAX_IO], out[MONA_MAX_IO];
+    static opened o;
+    static replay_machine r;
     const mona_guard guard = {.kernels = kernels};
+    uint8_t *frame;
+    size_t frame_bytes, at = 0, all = 0;
     format_error error;
-    mona_model model;
-    mona_plan *plan;
-    mona_session *session;
-    uint32_t programs;
-    ac_program p;
-    require(count == 3 && file_read(argv[1], "a model", SIZE_MAX, &bytes, &size, &error) &&
-                file_read(argv[2], "a frame", SIZE_MAX, &frame, &frame_bytes, &error) &&
-                !mona_model_open_guarded(&model, bytes, size, &guard),
-            "no model");
-    const mona_file_program *first = mona_model_programs(&model, &programs);
-    require(programs && ac_program_open(&p, bytes + first->offset, first->bytes), "no program");
-    for (uint32_t s = 0; s < p.header.segments; s++)
-        require(!p.segments[s].array, "an operator is left to the AI CPUs");
-    const mona_config config = {.device = &mona_device_model310};
-    require(!mona_plan_make(&plan, file_alloc(mona_plan_bytes(&model)), &model, &config), "plan");
-    const size_t arena = mona_plan_arena_bytes(plan);
-    require(!mona_session_open(&session, plan, file_alloc(arena), arena), "session");
-    const unsigned inputs = mona_model_input_count(&model),
-                   outputs = mona_model_output_count(&model);
-    for (unsigned k = 0; k < inputs; k++) {
-        in[k] = plane(mona_plan_input(plan, k), &in_bytes[k]);
-        require(at + in_bytes[k] <= frame_bytes, "a short frame");
-        memcpy(in[k].data, frame + at, in_bytes[k]);
-        at += in_bytes[k];
+    require(count == 3 && file_read(argv[2], "a frame", SIZE_MAX, &frame, &frame_bytes, &error),
+            "no frame");
+    open_program(&o, argv[1], &guard, &mona_device_model310, false);
+    for (uint32_t s = 0; s < o.program.header.segments; s++)
+        require(!o.program.segments[s].array, "an operator is left to the AI CPUs");
+    replay_open(&r, &o.program);
+    for (unsigned k = 0; k < o.inputs; k++) {
+        const size_t bytes = bytes_of(mona_plan_input(o.plan, k));
+        require(at + bytes <= frame_bytes, "a short frame");
+        memcpy(o.in[k].data, frame + at, bytes);
+        memcpy(replay_buffer(&r, k), frame + at, bytes);
+        at += bytes;
     }
-    for (unsigned k = 0; k < outputs; k++) {
-        out[k] = plane(mona_plan_output(plan, k), &out_bytes[k]);
-        all += out_bytes[k];
-    }
+    for (unsigned k = 0; k < o.outputs; k++)
+        all += bytes_of(mona_plan_output(o.plan, k));
     require(at + all == frame_bytes, "a frame of another size");
-    require(!mona_session_run(session, in, out), "run");
-    replay_machine r;
-    replay_open(&r, &p);
+    require(!mona_session_run(o.session, o.in, o.out), "run");
     r.modelled = all < 1 << 20;
-    for (unsigned k = 0; k < inputs; k++)
-        memcpy(replay_buffer(&r, k), in[k].data, in_bytes[k]);
-    for (uint32_t s = 0; s < p.header.segments; s++)
-        if (replay_segment(&r, &p, s))
-            fail_msg("segment %u", s);
-    size_t wanted = at;
-    for (unsigned k = 0; k < outputs; k++, wanted += out_bytes[k - 1]) {
-        require(!memcmp(out[k].data, frame + wanted, out_bytes[k]),
+    replay_program(&r, &o);
+    for (unsigned k = 0; k < o.outputs; k++) {
+        const size_t bytes = bytes_of(mona_plan_output(o.plan, k));
+        require(!memcmp(o.out[k].data, frame + at, bytes),
                 "an output of the modelled chip differs");
-        require(!memcmp(replay_buffer(&r, inputs + k), frame + wanted, out_bytes[k]),
+        require(!memcmp(replay_buffer(&r, o.inputs + k), frame + at, bytes),
                 "an output of the replay kernel differs");
+        at += bytes;
     }
     replay_close(&r);
-    tell_time(session, frame_bytes);
-    mona_session_close(session);
+    tell_time(o.session, frame_bytes);
+    mona_session_close(o.session);
     return 0;
 }
