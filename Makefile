@@ -154,6 +154,8 @@ help:
 	@echo 'make fuzz-pixels     run decoders of pictures, RUNS= of them, in that sanitiser, their libraries as well (LIBRARIES=)'
 	@echo 'make fuzz-coverage   how much of each reader these reach'
 	@echo 'make bench-peers     speed and memory beside ONNX Runtime and oneDNN (installs them, takes minutes)'
+	@echo 'make bench-firmware ONNX2C=FOLDER  flash, RAM and instructions beside onnx2c, emulated'
+	@echo 'make firmware-costs  measure anew what mona inspect --firmware tells (an hour)'
 	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
 	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
@@ -726,6 +728,22 @@ bench-peers: deps
 	$(Q)/usr/bin/python3 tests/bench/peers.py $(BUILD)
 	$(Q)$(CC) -O2 -std=c11 -D_POSIX_C_SOURCE=200809L -o $(BUILD)/bench/onednn tests/bench/onednn.c -ldnnl
 	$(Q)/usr/bin/python3 tests/bench/layers.py $(BUILD)
+
+# Beside onnx2c on emulated controllers: ONNX2C=FOLDER, and CMSIS_NN=FOLDER for its kernels.
+.PHONY: bench-firmware firmware-costs
+bench-firmware: all
+	$(Q)unset MAKEFLAGS MFLAGS; BUILD='$(BUILD)' ONNX2C='$(ONNX2C)' CMSIS_NN='$(CMSIS_NN)' sh tests/bench/firmware_peers.sh
+
+# What mona inspect --firmware tells of networks, measured anew on all boards, or those of FIRMWARE_BOARDS, and then looked at.
+FIRMWARE_BOARDS ?= an386 an505 an500 an547 virt virt-dot virt-i8mm rv32 rv64 rv64v
+firmware-costs: all $(BUILD)/operators
+	$(Q)unset MAKEFLAGS MFLAGS; for board in $(FIRMWARE_BOARDS); do \
+	    $(MAKE) --no-print-directory -f apps/firmware/Makefile BOARD=$$board BUILD=$(BUILD)/boards MONA=$(BUILD)/mona $(BUILD)/boards/$$board/libmona.a || exit 1; \
+	done
+	$(Q)/usr/bin/python3 tests/boards/networks.py costs $(BUILD)/mona $(BUILD) $$(echo $(FIRMWARE_BOARDS) | tr ' ' ,)
+	$(Q)$(MAKE) --no-print-directory all
+	$(Q)/usr/bin/python3 tests/boards/networks.py check $(BUILD)/mona $(BUILD) $$(echo $(FIRMWARE_BOARDS) | tr ' ' ,) sr_x2_tiny:64x48 \
+	    sr_x2_fast:160x120 sr_x3_fast:48x36 sr_x4_fast:64x24 denoise_fast:96x64 denoise_balanced:48x32 sr_x2_balanced:40x32 sr_x3_balanced:32x24
 
 # Fails where this build is slower than the one in the folder AGAINST.
 bench-gate:

@@ -3,11 +3,18 @@
 # mona beside onnx2c on emulated controllers: flash, RAM without the stack, and instructions of a frame of sr_x2_fast,
 # 64x48. onnx2c writes fp32, has no DepthToSpace, which is cut off for it, and needs more RAM than the boards' 256 KB.
 #
-#   ONNX2C=onnx2c [CMSIS_NN=folder] [BUILD=build] sh tests/bench/firmware_peers.sh
+#   ONNX2C=FOLDER [CMSIS_NN=FOLDER] [BUILD=build] sh tests/bench/firmware_peers.sh
+#
+# or make bench-firmware with these. ONNX2C: where the program onnx2c is, or its path.
 #
 # With CMSIS-NN's sources: its instructions for each multiply-add of the layer that tests/e2e/engine/boards.sh counts.
 set -eu
 BUILD=${BUILD:-build}
+onnx2c=
+for program in "${ONNX2C:-}" "${ONNX2C:-}/onnx2c" "${ONNX2C:-}/build/onnx2c"; do
+    [ -f "$program" ] && [ -x "$program" ] && onnx2c=$program
+done
+[ -n "$onnx2c" ] || { echo '# skip: no onnx2c: ONNX2C=FOLDER with that program'; exit 0; }
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 /usr/bin/python3 - models/sr_x2_fast.onnx "$tmp/net.onnx" << 'PYTHON'
@@ -22,7 +29,7 @@ del graph.node[-1], graph.value_info[:], graph.output[:]
 graph.output.append(onnx.helper.make_tensor_value_info(last, 1, [1, 4, 48, 64]))
 onnx.save(model, sys.argv[2])
 PYTHON
-"${ONNX2C:?the program onnx2c}" "$tmp/net.onnx" > "$tmp/onnx2c.c" 2> "$tmp/log"
+"$onnx2c" "$tmp/net.onnx" > "$tmp/onnx2c.c" 2> "$tmp/log"
 
 sed 's/LENGTH = 256K/LENGTH = 1M/' apps/firmware/boards/small.ld > "$tmp/board.ld"
 echo "| board | | flash | RAM | million instructions |"

@@ -46,7 +46,7 @@ refused "a copy without its config" 's/(__ubuf__ void \*)a, config)/(__ubuf__ vo
 refused "a copy without padding mode" 's/, config, PAD_NONE)/, config)/'
 refused "a drain without conversion" 's/(__cc__ S \*)a, config, mode)/(__cc__ S *)a, config)/'
 refused "load2d without its source's stride" 's/(uint16_t)1, (uint8_t)0, false, inc)/(uint8_t)0, false, inc)/'
-refused "a pipe that v100 lacks" 's/pipe_barrier(PIPE_V)/pipe_barrier(PIPE_V2)/'
+refused "a pipe that v100 lacks" 's/pipe_barrier(PIPE_ALL)/pipe_barrier(PIPE_V2)/'
 refused "an event that v100 lacks" 's/EVENT_ID3/EVENT_ID4/'
 refused "set_flag without its event" 's/set_flag(PIPE_##src, PIPE_##dst, event)/set_flag(PIPE_##src, PIPE_##dst)/'
 

@@ -9,7 +9,7 @@ int main(int count, char **argv)
     static opened o;
     static replay_machine r;
     require(count == 2, "no model");
-    open_program(&o, argv[1], NULL, &mona_device_host, true);
+    open_program(&o, argv[1], &(mona_guard){0}, &mona_device_host, true);
     for (unsigned k = 0; k < o.inputs; k++) {
         const mona_tensor_info t = mona_plan_input(o.plan, k);
         for (size_t i = 0; i < mona_device_planes_bytes(&t); i++)
