@@ -112,7 +112,6 @@ static void make_noise(light *l)
 bool light_open(light *l)
 {
     const embedded_model *e = embedded_model_find("bicubic_x2");
-    uint8_t *program;
     size_t bytes;
     format_error error = {0};
     *l = (light){0};
@@ -121,9 +120,9 @@ bool light_open(light *l)
     if (mona_device_query(&mona_device_ascend, &(mona_device_properties){0}))
         return light_fail(mona_ascend_problem());
     if (mona_model_open(&l->model, e->begin, (size_t)(e->end - e->begin)) ||
-        !program_record(&l->model, (mona_size){LIGHT_WIDTH, LIGHT_HEIGHT}, &program, &bytes,
+        !program_record(&l->model, (mona_size){LIGHT_WIDTH, LIGHT_HEIGHT}, &l->program, &bytes,
                         &error) ||
-        !ac_program_open(&l->base, program, bytes))
+        !ac_program_open(&l->base, l->program, bytes))
         return light_fail(error.text);
     l->in = file_alloc(LIGHT_IN), l->out = file_alloc(LIGHT_OUT);
     if (!l->in || !l->out)
@@ -135,5 +134,5 @@ bool light_open(light *l)
 void light_close(light *l)
 {
     mona_device_close(&mona_device_ascend);
-    free(l->in), free(l->out);
+    free(l->in), free(l->out), free(l->program);
 }

@@ -21,6 +21,7 @@ enum {
 
 typedef struct light {
     mona_model model; /* doubles a picture */
+    uint8_t *program; /* with the bytes of base */
     ac_program base;
     uint8_t *in, *out;
 } light;
