@@ -84,6 +84,8 @@ static bool fill_packet(decoding *d, const uint8_t *file, size_t size, picture_k
 static int get_filled_buffer(AVCodecContext *decoder, AVFrame *frame, int flags)
 {
     const decoding *d = decoder->opaque;
+    if (d->max_pixels > 0 && (double)decoder->width * decoder->height > d->max_pixels)
+        return AVERROR(EINVAL);
     const int code = avcodec_default_get_buffer2(decoder, frame, flags);
     for (int i = 0; code >= 0 && i < AV_NUM_DATA_POINTERS && frame->buf[i]; i++)
         memset(frame->buf[i]->data, d->fill, frame->buf[i]->size);
@@ -116,7 +118,7 @@ static bool decode(decoding *d, picture_kind kind, pipeline_error *error)
     d->decoder->opaque = d;
     d->decoder->get_buffer2 = get_filled_buffer;
     if (d->max_pixels > 0)
-        d->decoder->max_pixels = (int64_t)d->max_pixels;
+        d->decoder->max_pixels = pixels_limit_decoder(d->max_pixels);
     int code = avcodec_open2(d->decoder, codec, NULL);
     if (code >= 0)
         code = avcodec_send_packet(d->decoder, d->packet);
@@ -126,7 +128,9 @@ static bool decode(decoding *d, picture_kind kind, pipeline_error *error)
         code = avcodec_receive_frame(d->decoder, d->frame);
     if (code == AVERROR_EOF)
         code = AVERROR_INVALIDDATA;
-    return code >= 0 || (pixels_limit_kept(d->path, d->max_pixels, error) &&
+    const uint32_t width = (uint32_t)d->decoder->width, height = (uint32_t)d->decoder->height;
+    return code >= 0 || (pixels_limit(d->path, d->max_pixels, width, height, error) &&
+                         pixels_limit_kept(d->path, d->max_pixels, error) &&
                          pipeline_fail_av(error, code, "%s: cannot be decoded", d->path));
 }
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/image/pixels.h"
 
+#include <limits.h>
+
 #include <libavutil/pixdesc.h>
 
+#include "mona.h"
 #include "pipeline/base/av_library.h"
 
 enum AVPixelFormat pixels_plain(int format)
@@ -78,6 +81,12 @@ bool pixels_limit(const char *path, double most, uint32_t width, uint32_t height
                          "%s: expected at most %.0f pixels (--limit pixels), found %ux%u, which "
                          "are %.0f",
                          path, most, width, height, (double)width * height);
+}
+
+int64_t pixels_limit_decoder(double most)
+{
+    const double rounded = most + 63. * MONA_MAX_SIDE;
+    return rounded < INT_MAX ? (int64_t)rounded : INT_MAX; /* the option's own maximum */
 }
 
 bool pixels_limit_kept(const char *path, double most, pipeline_error *error)

@@ -26,8 +26,13 @@ bool pixels_has_planes(int format);
 bool pixels_limit(const char *path, double most, uint32_t width, uint32_t height,
                   pipeline_error *error);
 
-/* False with an error: since av_log_errors_listen, a decoder whose max_pixels is most, if that is
- * not 0, refused a frame for it. */
+/* The max_pixels of a decoder of frames that pixels_limit lets pass, for most > 0. libav compares
+ * it with the width rounded up to what its loops write, at most to a multiple of 64, so that frames
+ * a little larger than most pass as well: they are left to pixels_limit. */
+int64_t pixels_limit_decoder(double most);
+
+/* False with an error: since av_log_errors_listen, a decoder with the max_pixels of most, if that
+ * is not 0, refused a frame for it. */
 bool pixels_limit_kept(const char *path, double most, pipeline_error *error);
 
 /* For a format that pixels_check accepts. */

@@ -551,7 +551,9 @@ static bool check_frame(input *in, pipeline_error *error)
         pixels_plain(frame->format) == pixels_plain(video->format))
         return true;
     if (in->last_pts != INT64_MIN)
-        return adapt(in, *width, *height, error);
+        return pixels_limit(in->path, in->settings.max_pixels, (uint32_t)frame->width,
+                            (uint32_t)frame->height, error) &&
+               adapt(in, *width, *height, error);
     *width = frame->width;
     *height = frame->height;
     video->format = frame->format;

@@ -151,7 +151,7 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
     if (s->quantisers)
         ask_quantisers(in->decoder);
     if (s->max_pixels > 0)
-        in->decoder->max_pixels = (int64_t)s->max_pixels;
+        in->decoder->max_pixels = pixels_limit_decoder(s->max_pixels);
     if (s->no_grain) /* a decoder that exports grain does not add it */
         in->decoder->export_side_data |= AV_CODEC_EXPORT_DATA_FILM_GRAIN;
     if (code >= 0)

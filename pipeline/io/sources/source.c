@@ -13,6 +13,7 @@
 
 #include "pipeline/base/av_library.h"
 #include "pipeline/image/picture_kind.h"
+#include "pipeline/image/pixels.h"
 #include "pipeline/io/containers/media_file.h"
 #include "pipeline/io/containers/url.h"
 #include "pipeline/io/sources/input.h"
@@ -185,7 +186,7 @@ int source_describe(AVFormatContext *format, double max_pixels)
     AVDictionary **options = count ? av_calloc(count, sizeof *options) : NULL;
     int code = count && !options ? AVERROR(ENOMEM) : 0;
     for (unsigned i = 0; i < count && code >= 0; i++)
-        code = av_dict_set_int(&options[i], "max_pixels", (int64_t)max_pixels, 0);
+        code = av_dict_set_int(&options[i], "max_pixels", pixels_limit_decoder(max_pixels), 0);
     if (code >= 0)
         code = avformat_find_stream_info(format, options);
     for (unsigned i = 0; options && i < count; i++)

@@ -6,6 +6,7 @@
 #include <libavcodec/avcodec.h>
 
 #include "pipeline/image/picture_planes.h"
+#include "pipeline/image/pixels.h"
 #include "pipeline/io/sources/input.h"
 
 bool transparency_is_open(const AVCodecParameters *video)
@@ -28,7 +29,7 @@ static bool open_decoder(search *s, const AVCodecParameters *video, double max_p
     s->packet = av_packet_alloc();
     s->frame = av_frame_alloc();
     if (s->decoder && max_pixels > 0)
-        s->decoder->max_pixels = (int64_t)max_pixels;
+        s->decoder->max_pixels = pixels_limit_decoder(max_pixels);
     return s->decoder && s->packet && s->frame &&
            avcodec_parameters_to_context(s->decoder, video) >= 0 &&
            avcodec_open2(s->decoder, codec, NULL) >= 0;

@@ -18,6 +18,18 @@ fails_clean "pixels of a film" "a.mkv: expected at most 14000 pixels (--limit pi
 for p in png tiff; do
     fails_clean "pixels of a $p" "p.$p: expected at most 14000 pixels (--limit pixels), found 160x90" enhance --limit pixels=14000 "$tmp/p.$p" -o "$tmp/x.png"
 done
+# libav counts pixels with the width rounded up; as many as there are is enough, whatever the width is.
+ffmpeg -v error -i "$tmp/a.y4m" -frames:v 2 -vf crop=90:50 "$tmp/odd.mkv"
+ffmpeg -v error -i "$tmp/a.y4m" -frames:v 1 -vf crop=90:50 -pix_fmt rgb24 "$tmp/odd.tiff"
+for kind in mkv tiff; do
+    to=$([ $kind = mkv ] && echo mkv || echo png)
+    succeeds "just the pixels of a $kind" enhance --limit pixels=4500 "$tmp/odd.$kind" -o "$tmp/x.$to"
+    fails_clean "one pixel too many of a $kind" "odd.$kind: expected at most 4499 pixels (--limit pixels), found 90x50, which are 4500" enhance --limit pixels=4499 "$tmp/odd.$kind" -o "$tmp/x.$to"
+done
+ffmpeg -v error -i "$tmp/a.y4m" -frames:v 2 -c:v mpeg2video "$tmp/larger.m2v"
+ffmpeg -v error -i "$tmp/odd.mkv" -c:v mpeg2video "$tmp/grows.m2v"
+cat "$tmp/larger.m2v" >> "$tmp/grows.m2v"
+fails_clean "a film that becomes larger" "grows.m2v: expected at most 4500 pixels (--limit pixels), found 160x90, which are 14400" enhance --limit pixels=4500 "$tmp/grows.m2v" -o "$tmp/x.mkv"
 # Before anything is decoded: these say how large they are, and hold next to nothing.
 /usr/bin/python3 - "$tmp" << 'END'
 import struct
