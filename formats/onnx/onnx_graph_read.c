@@ -243,22 +243,27 @@ static bool declares(const graph_reader *r, const char *name)
 }
 
 /* The attribute that one in a function's body refers to, given or by default; itself where it
- * refers to none. NULL: the call leaves it out, or the function declares none of that name. */
+ * refers to none. What a call passes on and its own caller left out is not given. NULL: it is left
+ * out, or a function declares none of that name. */
 static const Onnx__AttributeProto *given_attribute(const graph_reader *r,
                                                    const Onnx__AttributeProto *a, bool *declared)
 {
-    *declared = true;
-    while (a && onnx_text(a->ref_attr_name)[0]) {
-        const char *name = a->ref_attr_name;
-        while (r && !r->call)
-            r = r->outer;
-        a = r ? attribute_named(r->call->attribute, r->call->n_attribute, name) : NULL;
-        if (r && !a)
-            a = attribute_named(r->defaults, r->default_count, name);
-        *declared = r && declares(r, name);
-        r = r ? r->caller : NULL;
-    }
-    return a;
+    const char *name = onnx_text(a->ref_attr_name);
+    if (!name[0])
+        return a;
+    while (r && !r->call)
+        r = r->outer;
+    *declared = r && declares(r, name);
+    if (!*declared)
+        return NULL;
+    const Onnx__AttributeProto *given =
+        attribute_named(r->call->attribute, r->call->n_attribute, name);
+    if (given)
+        given = given_attribute(r->caller, given, declared);
+    if (given || !*declared)
+        return given;
+    given = attribute_named(r->defaults, r->default_count, name);
+    return given ? given_attribute(NULL, given, declared) : NULL;
 }
 
 /* Tensors that many nodes of bodies refer to are copied for each. */
@@ -275,7 +280,7 @@ static bool count_given(graph_reader *r, const Onnx__AttributeProto *a)
 /* What refers to an attribute that the call leaves out is left out, too. */
 static bool read_attribute(graph_reader *r, const Onnx__AttributeProto *named, onnx_node *node)
 {
-    bool declared;
+    bool declared = true;
     const Onnx__AttributeProto *a = given_attribute(r, named, &declared);
     onnx_attribute *to = &node->attributes[node->attribute_count];
     if (!a && declared)

@@ -127,19 +127,23 @@ static void add_default(onnx_builder *b, Onnx__FunctionProto *f)
     f->base.n_unknown_fields = 1;
 }
 
-/* x by Leaky, whose slope is given, by default or left out. */
+/* x by Leaky, whose slope is given, by default or left out; or by Outer, which passes on what it is
+ * not given. */
 static void attributes_may_be_left_out(void **state)
 {
-    static const float slopes[] = {0.25f, 0.5f, 0.01f}, x = -8;
+    static const float slopes[] = {0.25f, 0.5f, 0.01f, 0.5f}, x = -8;
     (void)state;
-    for (int kind = 0; kind < 3; kind++) {
-        onnx_builder *b = ob_new(13), *body = ob_new(13);
+    for (int kind = 0; kind < 4; kind++) {
+        onnx_builder *b = ob_new(13), *body = ob_new(13), *outer = ob_new(13);
         ob_constant(b, "x", "1", &x);
         add_leaky(body, "a", "r");
         Onnx__FunctionProto *f = add_function(b, "Leaky", body);
         if (kind != 2)
             add_default(b, f);
-        Onnx__NodeProto *n = call(b, "Leaky", "x", "y");
+        ob_attribute(outer, call(outer, "Leaky", "a", "r"), "slope")->ref_attr_name =
+            ob_text(outer, "its");
+        add_function(b, "Outer", outer);
+        Onnx__NodeProto *n = call(b, kind == 3 ? "Outer" : "Leaky", "x", "y");
         if (kind == 0)
             ob_float(b, n, "slope", slopes[kind]);
         ob_output(b, "y");
@@ -155,6 +159,7 @@ static void attributes_may_be_left_out(void **state)
             assert_true(alpha->floats[0] == slopes[kind]);
         onnx_graph_free(&g);
         free(bytes);
+        ob_free(outer);
         ob_free(body);
         ob_free(b);
     }
