@@ -114,6 +114,14 @@ static int count_lost(AVFormatContext *media, int code)
     return code;
 }
 
+/* Whether the file has the bytes that a list wants of it; libav's reader of HLS does not ask. */
+static bool is_long_enough(AVIOContext *file, const AVDictionary *options)
+{
+    const AVDictionaryEntry *end = av_dict_get(options, "end_offset", NULL, 0);
+    const int64_t size = avio_size(file);
+    return size < 0 || (size > 0 && (!end || strtoll(end->value, NULL, 10) <= size));
+}
+
 unsigned media_lost_files(const AVFormatContext *media)
 {
     return (unsigned)(marks(media) / ONE_LOST);
@@ -131,6 +139,8 @@ static int open_part(AVFormatContext *media, AVIOContext **part, const char *url
         url = address;
     }
     const int code = count_lost(media, open_counted(media, part, url, flags, options));
+    if (code >= 0 && !itself && !is_long_enough(*part, options ? *options : NULL))
+        count_lost(media, AVERROR_EOF);
     return code >= 0 && marks(media) & ENDS_LISTS && is_playlist(*part) ? end_list(media, part)
                                                                         : code;
 }
@@ -203,6 +213,19 @@ const AVInputFormat *media_format(const char *address)
     return format;
 }
 
+static bool is_encrypted(const char *address)
+{
+    enum { ENOUGH = 4096 };
+    char head[ENOUGH + 1];
+    AVIOContext *file = NULL;
+    if (avio_open(&file, address, AVIO_FLAG_READ) < 0)
+        return false;
+    const int got = avio_read(file, (unsigned char *)head, ENOUGH);
+    avio_closep(&file);
+    head[got > 0 ? got : 0] = 0;
+    return strstr(head, "#EXT-X-KEY:") && !strstr(head, "METHOD=NONE");
+}
+
 bool media_refused(const char *path, const char *address, const char *allowed,
                    pipeline_error *error)
 {
@@ -211,7 +234,8 @@ bool media_refused(const char *path, const char *address, const char *allowed,
         return false;
     const reader *kind = reader_of(format);
     const char *names =
-        !kind->list              ? ""
+        !kind->list                                       ? ""
+        : kind->below && allowed && is_encrypted(address) ? ", whose files are encrypted"
         : kind->below && allowed ? ", which names a file that is not in or below its folder, or is "
                                    "no media"
         : kind->below

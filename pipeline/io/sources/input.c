@@ -233,7 +233,9 @@ static bool check_list(const input *in, pipeline_error *error)
     if (!lost)
         return true;
     snprintf(text, sizeof text,
-             "of the files that it names, %u are missing, or not in or below its folder", lost);
+             "of the files that it names, %u are missing, encrypted, empty or cut short, or not in "
+             "or below its folder",
+             lost);
     if (in->settings.on_error == ON_ERROR_STOP)
         return pipeline_fail(error, "%s: %s", in->path, text);
     pipeline_note(in->notes, "%s: %s; what they hold is left out", in->path, text);

@@ -111,9 +111,26 @@ done
 for segment in ../private/a.ts none.ts; do
     printf '#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\na.ts\n#EXTINF:4,\n%s\n#EXT-X-ENDLIST\n' "$segment" > "$up/some.m3u8"
     "$mona" enhance -y --stages sr --allow playlist "$up/some.m3u8" -o "$tmp/out.mkv" 2> "$tmp/log"
-    same "a playlist of two files, one of them $segment" "$? $(frames) $(grep -c 'some.m3u8: of the files that it names, 1 are missing, or not in' "$tmp/log")" "0 6 1"
+    same "a playlist of two files, one of them $segment" "$? $(frames) $(grep -c 'some.m3u8: of the files that it names, 1 are missing, encrypted, empty or cut short, or not in' "$tmp/log")" "0 6 1"
     fails "with --on-error stop" "some.m3u8: of the files that it names, 1 are missing" asked "$up/some.m3u8" --on-error stop
 done
+# Nor do files that end before what is wanted of them, and those that need a key.
+: > "$up/empty.ts"
+bytes=$(wc -c < "$up/a.ts")
+list() { # FILE TAG, of the second file
+    printf '#EXTM3U\n#EXT-X-VERSION:4\n#EXT-X-TARGETDURATION:4\n#EXTINF:4,\na.ts\n%s\n#EXTINF:4,\n%s\n#EXT-X-ENDLIST\n' "$2" "$1" > "$up/some.m3u8"
+}
+for second in "empty.ts " "a.ts #EXT-X-BYTERANGE:$bytes@1" "a.ts #EXT-X-BYTERANGE:188@1000000" 'a.ts #EXT-X-KEY:METHOD=AES-128,URI="key"'; do
+    list "${second%% *}" "${second#* }"
+    "$mona" enhance -y --stages sr --allow playlist "$up/some.m3u8" -o "$tmp/out.mkv" 2> "$tmp/log"
+    same "a playlist whose second file is $second" "$? $(grep -c 'some.m3u8: of the files that it names, 1 are missing, encrypted' "$tmp/log")" "0 1"
+    fails "with --on-error stop" "some.m3u8: of the files that it names, 1 are missing" asked "$up/some.m3u8" --on-error stop
+done
+list a.ts "#EXT-X-BYTERANGE:$bytes@0"
+asked "$up/some.m3u8" 2> "$tmp/log"
+same "just its bytes" "$? $(grep -c 'of the files' "$tmp/log")" "0 0"
+printf '#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-KEY:METHOD=AES-128,URI="key"\n#EXTINF:4,\na.ts\n#EXT-X-ENDLIST\n' > "$up/locked.m3u8"
+fails "a playlist of encrypted files" "locked.m3u8: expected a video or an image, found a playlist, whose files are encrypted" asked "$up/locked.m3u8"
 for kind in concat sdp dash; do
     fails "$kind is not read even so" "names other files" asked "$up/$kind"
     hls "$up/bad.m3u8" "$kind"
