@@ -67,7 +67,7 @@ static int free_encoder(encoder_calls *c)
     return 0;
 }
 
-static void *serve(void *argument)
+static void *call_encoder(void *argument)
 {
     encoder_calls *c = argument;
     refused_thread = &c->refused;
@@ -174,7 +174,7 @@ static encoder_calls *start(AVCodecContext *encoder, AVDictionary *options, int 
     c->packet = av_packet_alloc();
     channel_open(&c->asked);
     channel_open(&c->done);
-    if (c->packet && (*code = AVERROR(pthread_create(&c->thread, NULL, serve, c))) >= 0)
+    if (c->packet && (*code = AVERROR(pthread_create(&c->thread, NULL, call_encoder, c))) >= 0)
         return c;
     channel_destroy(&c->asked);
     channel_destroy(&c->done);
