@@ -193,6 +193,8 @@ static double seconds_reached(const input *in)
 /* Counts a loss. False: the input ends or fails here. */
 static bool lose_packet(input *in, int code, pipeline_error *error)
 {
+    if (!pixels_limit_kept(in->path, in->settings.max_pixels, error))
+        return false;
     in->faults.lost_packets++;
     return in->settings.on_error == ON_ERROR_SKIP ||
            pipeline_fail_av(error, code, "%s: damaged near %.2f s (--on-error skip goes on)",

@@ -30,6 +30,10 @@ ffmpeg -v error -i "$tmp/a.y4m" -frames:v 2 -c:v mpeg2video "$tmp/larger.m2v"
 ffmpeg -v error -i "$tmp/odd.mkv" -c:v mpeg2video "$tmp/grows.m2v"
 cat "$tmp/larger.m2v" >> "$tmp/grows.m2v"
 fails_clean "a film that becomes larger" "grows.m2v: expected at most 4500 pixels (--limit pixels), found 160x90, which are 14400" enhance --limit pixels=4500 "$tmp/grows.m2v" -o "$tmp/x.mkv"
+ffmpeg -v error -i "$tmp/odd.mkv" -c:v mpeg2video "$tmp/bursts.m2v"
+ffmpeg -v error -i "$tmp/odd.mkv" -vf scale=2000:1100 -c:v mpeg2video "$tmp/large.m2v"
+cat "$tmp/large.m2v" >> "$tmp/bursts.m2v"
+fails_clean "much larger" "bursts.m2v: expected at most 4500 pixels (--limit pixels), found 2000x1100" enhance --limit pixels=4500 "$tmp/bursts.m2v" -o "$tmp/x.mkv"
 # Before anything is decoded: these say how large they are, and hold next to nothing.
 /usr/bin/python3 - "$tmp" << 'END'
 import struct
