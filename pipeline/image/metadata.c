@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,13 +159,14 @@ static bool read_xmp(metadata_bytes *to, const uint8_t *data, size_t size)
     return at >= size || take(to, data + at, size - at);
 }
 
-/* chunks: whole ones. */
-static bool has_chunk(const metadata_bytes *chunks, const char *type)
+/* The data of the first of that type, if it has at least so many bytes; NULL: there is none.
+ * chunks: whole ones. */
+static const uint8_t *find_chunk(const metadata_bytes *chunks, const char *type, size_t least)
 {
     for (size_t at = 0; at < chunks->size; at += big32(chunks->data + at) + (size_t)CHUNK_COST)
         if (!memcmp(chunks->data + at + 4, type, 4))
-            return true;
-    return false;
+            return big32(chunks->data + at) >= least ? chunks->data + at + 8 : NULL;
+    return NULL;
 }
 
 static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
@@ -179,7 +181,7 @@ static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
     if (!memcmp(type, "iTXt", 4) && is_xmp(data, size))
         return read_xmp(&m->xmp, data, size);
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
-        if (!memcmp(type, rest[i], 4) && (i >= ONCE || !has_chunk(&m->rest, rest[i])))
+        if (!memcmp(type, rest[i], 4) && (i >= ONCE || !find_chunk(&m->rest, rest[i], 0)))
             return metadata_append(&m->rest, chunk, size + CHUNK_COST);
     return true;
 }
@@ -416,6 +418,27 @@ static const char *unfit(const picture_metadata *m, unsigned channels)
     return profile->size > PROFILE_BYTES ? "it is larger than 16 MB" : NULL;
 }
 
+/* A PNG's chunk that says other colours than sRGB's, where no profile says them instead. */
+static const char *other_colours(const picture_metadata *m)
+{
+    enum { GAMMA = 45455, CLOSE = 1000 }; /* of 100000 */
+    static const uint32_t corners[] = {31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000};
+    enum { CORNERS = sizeof corners / sizeof *corners, BT709 = 1, SRGB = 13 };
+    const uint8_t *coded = find_chunk(&m->rest, "cICP", 4);
+    if (coded)
+        return coded[0] == BT709 && (coded[1] == BT709 || coded[1] == SRGB) ? NULL : "cICP";
+    if (m->profile.data || find_chunk(&m->rest, "sRGB", 1))
+        return NULL;
+    const uint8_t *gamma = find_chunk(&m->rest, "gAMA", 4);
+    if (gamma && fabs((double)big32(gamma) - GAMMA) > CLOSE)
+        return "gAMA";
+    const uint8_t *found = find_chunk(&m->rest, "cHRM", sizeof corners);
+    for (size_t i = 0; found && i < CORNERS; i++)
+        if (fabs((double)big32(found + 4 * i) - corners[i]) > CLOSE)
+            return "cHRM";
+    return NULL;
+}
+
 void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, const char *path,
                   const pipeline_notes *notes)
 {
@@ -426,6 +449,13 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
                       reason);
         metadata_drop(&m->profile);
     }
+    const char *colours = m->kind == PICTURE_PNG && kind != PICTURE_PNG ? other_colours(m) : NULL;
+    if (colours)
+        pipeline_note(
+            notes,
+            "%s: the input's %s, which says that its colours are not sRGB's, is left out, "
+            "because %s has no place for it; .png would keep it",
+            path, colours, kind == PICTURE_JPEG ? "JPEG" : "WebP");
     if (m->exif.size > max - sizeof exif_head) {
         pipeline_note(notes, "%s: JPEG cannot hold the input's %zu bytes of EXIF; .png would", path,
                       m->exif.size);

@@ -8,6 +8,7 @@
     cmyk OUT.jpg                        a CMYK JPEG of one colour, with a profile for it
     primaries FILE.png srgb|p3          writes into it that its primaries are those
     retag IN.tiff OUT.tiff TAG AS VALUE  a TIFF in which an entry has another tag and, if not -, value
+    coloured IN.png OUT.png CHUNK HEX   with that chunk
     without IN.jpg OUT.jpg dht|dqt      a JPEG without its tables
     spoilt IN OUT WORD AT               the byte that lies AT behind WORD is another
     seen FILE LEVEL                     of raw RGBA, how far visible red is off that level
@@ -73,6 +74,11 @@ def marked(path, out, colours):
             chunk(b'tEXt', b'Comment\0a comment')
         file = file[:33] + data + file[33:]
     open(out, 'wb').write(file)
+
+
+def coloured(path, out, kind, data):
+    file = open(path, 'rb').read()
+    open(out, 'wb').write(file[:33] + chunk(kind.encode(), bytes.fromhex(data)) + file[33:])
 
 
 def chunk_webp(kind, data):

@@ -267,6 +267,17 @@ for input in $(! full || echo wrong) cmyk; do
             "$? $(grep -c 'colour profile is left out, because it is not for RGB' "$tmp/log") $(stills marks "$tmp/$input.out.$to" | grep -c profile)" "0 1 0"
     done
 done
+# Colours that only a PNG's own chunks say.
+for colours in "cICP 09100001 1" "cICP 010d0001 0" "gAMA 000186a0 1" "gAMA 0000b18f 0" "cHRM 00007a2600008084000109a00000806800006784000107ac00003a9800001770 1" \
+    "cHRM 00007a26000080840000fa00000080e8000075300000ea6000003a9800001770 0"; do
+    # shellcheck disable=SC2086
+    set -- $colours
+    stills coloured "$tmp/four.png" "$tmp/coloured.png" "$1" "$2"
+    for to in jpg webp png; do
+        "$mona" enhance -y --stages sr "$tmp/coloured.png" -o "$tmp/coloured.out.$to" 2> "$tmp/log"
+        same "$1 $2 to $to: is it said that it is left out?" "$? $(grep -c "the input's $1, which says" "$tmp/log")" "0 $([ $to = png ] && echo 0 || echo "$3")"
+    done
+done
 # One that is damaged: deflated, or a piece of it.
 for damage in 'png iCCP 40' 'jpg ICC_PROFILE 3'; do
     # shellcheck disable=SC2086
