@@ -198,13 +198,25 @@ static bool flags_ok(const ac_form *f)
     return true;
 }
 
+/* Whether a form says no more than its fields, which are what is proved. A chip gets all bits. */
+static bool has_fields_only(const ac_program *p, const ac_form *f)
+{
+    static const ac_address at[AC_OPERANDS] = {0};
+    ac_turned turned[2];
+    const ac_instruction i = ac_form_instruction(p, f, at, turned);
+    const ac_form own = ac_form_of(&i, (uint32_t)f->config[2], (uint32_t)(f->config[2] >> 32));
+    return f->relu == own.relu && !memcmp(f->config, own.config, sizeof own.config);
+}
+
 static bool form_ok(const ac_program *p, const ac_form *f)
 {
     const uint32_t op = f->opcode;
     if (op >= AC_OP_WORK || !flags_ok(f) || !spaces_ok(p, f))
         return false;
-    return !ac_turns((ac_opcode)op) ||
-           ((uint32_t)f->config[2] < p->header.patterns && f->config[2] >> 32 < p->header.patterns);
+    if (ac_turns((ac_opcode)op) &&
+        ((uint32_t)f->config[2] >= p->header.patterns || f->config[2] >> 32 >= p->header.patterns))
+        return false;
+    return op == AC_OP_NONE || has_fields_only(p, f);
 }
 
 /* A chip gets blocks of 32 bytes in 16 bits. */

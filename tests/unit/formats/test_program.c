@@ -587,6 +587,41 @@ static void patterns_fit_the_chip(void **state)
     free(program);
 }
 
+/* A chip gets all bits of a form, not only those that fields are read from. */
+static void every_bit_of_a_form_is_proved(void **state)
+{
+    static const char *names[] = {"sr_x2_fast", "denoise_fast"};
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+        ac_program p;
+        uint8_t *program = open_program(&p, names[n]);
+        for (uint32_t i = 0; i < p.header.forms; i++) {
+            ac_form *f = (ac_form *)&p.forms[i];
+            if (f->opcode == AC_OP_NONE)
+                continue;
+            const ac_address at[AC_OPERANDS] = {0};
+            ac_turned turned[2];
+            const ac_instruction before = ac_form_instruction(&p, f, at, turned);
+            for (uint32_t bit = 0; bit < 64 * AC_CONFIGS; bit++) {
+                uint64_t *word = &f->config[bit / 64];
+                *word ^= UINT64_C(1) << bit % 64;
+                if (!ac_turns(f->opcode)) {
+                    const ac_instruction after = ac_form_instruction(&p, f, at, turned);
+                    if (!memcmp(&before, &after, sizeof before) && is_proved(&p))
+                        fail_msg("%s, form %u, %s: bit %u", names[n], i,
+                                 ac_operations[f->opcode].name, bit);
+                }
+                *word ^= UINT64_C(1) << bit % 64;
+            }
+            f->relu ^= 2;
+            assert_false(is_proved(&p));
+            f->relu ^= 2;
+        }
+        assert_true(is_proved(&p));
+        free(program);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -600,6 +635,7 @@ int main(void)
         cmocka_unit_test(each_flag_is_needed),
         cmocka_unit_test(work_has_a_budget),
         cmocka_unit_test(patterns_fit_the_chip),
+        cmocka_unit_test(every_bit_of_a_form_is_proved),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
