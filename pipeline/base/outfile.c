@@ -117,11 +117,11 @@ static bool clear_part(const char *part)
 /* Between creating and locking the file, another run may take it for a dead run's and remove it;
  * then it is created again. A file system without locks has neither this problem nor the
  * cleaning. */
-static int create_part(const char *part)
+static int create_part(const char *part, mode_t mode)
 {
     int fd = -1;
     for (int tries = 0; tries < 100 && clear_part(part); tries++) {
-        fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (fd < 0 && errno != EEXIST)
             return -1;
         errno = 0;
@@ -153,7 +153,7 @@ static void number_part(char *part, size_t bytes, const char *name, int n)
 
 /* Creates the first free one of NAME.mona.part, NAME.mona2.part ..., after removing those of dead
  * runs. */
-static int create_numbered(char *part, size_t bytes, const char *name)
+static int create_numbered(char *part, size_t bytes, const char *name, mode_t mode)
 {
     int fd = -1;
     for (int n = MAX_RUNS; n > 1; n--) {
@@ -163,9 +163,17 @@ static int create_numbered(char *part, size_t bytes, const char *name)
     errno = EEXIST;
     for (int n = 1; n <= MAX_RUNS && fd < 0 && errno == EEXIST; n++) {
         number_part(part, bytes, name, n);
-        fd = create_part(part);
+        fd = create_part(part, mode);
     }
     return fd;
+}
+
+/* What replaces a private file is as private. Writers open it once more, so that its owner may
+ * write. */
+static mode_t mode_of(const char *name)
+{
+    struct stat old;
+    return stat(name, &old) ? 0666 : (old.st_mode & 0777) | S_IRUSR | S_IWUSR;
 }
 
 bool outfile_open(outfile *file, const char *name, const char *wanted, const char *input,
@@ -185,8 +193,9 @@ bool outfile_open(outfile *file, const char *name, const char *wanted, const cha
     stop_hold();
     if (wanted)
         snprintf(file->part, bytes, "%s", wanted);
-    file->lock =
-        wanted ? create_part(file->part) : create_numbered(file->part, bytes, file->target);
+    const mode_t mode = mode_of(name);
+    file->lock = wanted ? create_part(file->part, mode)
+                        : create_numbered(file->part, bytes, file->target, mode);
     const int reason = errno;
     const bool noted = file->lock >= 0 && stop_removes(file->part, name);
     stop_release();

@@ -130,8 +130,13 @@ fails "without a terminal an output that exists is refused" "over.mkv: exists al
 fails "-y and -n" "expected -y or -n, found both" over -y -n
 same "these leave it as it was" "$(cat "$tmp/over.mkv")" precious
 same "--dry-run writes nothing, and so asks nothing" "$(over --dry-run > /dev/null; echo $?)" 0
+chmod 640 "$tmp/over.mkv"
 over -y
 same "-y overwrites it" "$(video_times "$tmp/over.mkv")" 0.000000
+same "which stays as private as it was" "$(umask 0; over -y; stat -c %a "$tmp/over.mkv")" 640
+chmod 444 "$tmp/over.mkv"
+same "and its owner may write it" "$(umask 0; over -y; stat -c %a "$tmp/over.mkv")" 644
+same "what is new has the mode of new files" "$(umask 027; "$mona" enhance "$tmp/small.mkv" -o "$tmp/new.mkv" --frames 1 --quiet; stat -c %a "$tmp/new.mkv")" 640
 # $1: the answer on a terminal. Prints the exit status, how often the question was asked, and what became of the
 # file.
 answer() {
