@@ -66,6 +66,7 @@ typedef struct accuracy_loss {
     unsigned inputs, outputs;
     double changed;      /* the smallest share of these samples' decisions that a model changed */
     const char *clipped; /* an output that lost most by what its planes cut off; NULL: none did */
+    const char *clipped_input; /* one whose planes cut off what calibration saw; NULL: none does */
 } accuracy_loss;
 
 /* Makes samples of at most 8 images, or 1,000 if the unit is per cent, and runs the network on

@@ -283,6 +283,16 @@ static bool conclude(accuracy_loss *j, const sums *sums, size_t count, compiler_
     return true;
 }
 
+static void find_clipped_input(accuracy_loss *j, const plan_planes *planes)
+{
+    for (unsigned i = 0; i < j->inputs; i++) {
+        const compiler_tensor about = compiler_input(j->model, i);
+        if (about.low <= about.high && (!planes_hold(&planes->in[i], (double)about.low) ||
+                                        !planes_hold(&planes->in[i], (double)about.high)))
+            j->clipped_input = about.name;
+    }
+}
+
 bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, bool quick,
                            compiler_loss *loss, format_error *error)
 {
@@ -305,6 +315,8 @@ bool accuracy_loss_measure(void *context, const uint8_t *bytes, size_t size, boo
                 add_decisions(&totals[i], j, i, &run.planes.out[i], &j->samples[s].expected[i]);
         }
     }
+    if (ok && count)
+        find_clipped_input(j, &run.planes);
     sample_run_close(&run);
     ok = ok && (conclude(j, totals, count, loss) || pipeline_fail(&run_error, "out of memory"));
     for (unsigned i = 0; i < MONA_MAX_IO; i++) {

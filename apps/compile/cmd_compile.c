@@ -453,18 +453,21 @@ static double highest(const compile_job *job, const mona_tensor_info *t)
     return t->type == MONA_U16 ? (double)t->scale * ((1 << job->bits) - 1) : planes_high(t);
 }
 
-/* Values of an output that its planes cannot hold are lost, unless calibration saw none. */
-static void print_clipping(const compile_job *job, const mona_tensor_info *t, unsigned output)
+/* Values that planes cannot hold are lost: of an output unless calibration saw none, of an input
+ * only if it saw some, since samples of pictures all fit. */
+static void print_clipping(const compile_job *job, const mona_tensor_info *t, bool input,
+                           unsigned index)
 {
-    const compiler_tensor about = compiler_output(job->model, output);
+    const compiler_tensor about =
+        input ? compiler_input(job->model, index) : compiler_output(job->model, index);
     const double half = (double)t->scale / 2, low = planes_low(t), high = highest(job, t);
     const bool seen = about.low <= about.high;
-    if (seen && (double)about.low >= low - half && (double)about.high <= high + half)
+    if (seen ? (double)about.low >= low - half && (double)about.high <= high + half : input)
         return;
     printf("      values outside %g to %g are clipped", low, high);
     if (seen)
         printf("; calibration saw %g to %g", (double)about.low, (double)about.high);
-    printf("; --output-type f16 keeps them\n");
+    printf("; --%s-type f16 keeps them\n", input ? "input" : "output");
 }
 
 /* As in ONNX Runtime, the computed shape counts. */
@@ -488,8 +491,8 @@ static void print_tensor(const compile_job *job, const mona_tensor_info *t, bool
     if (samples)
         printf(", for values %g to %g", planes_low(t), highest(job, t));
     printf("\n");
-    if (samples && !input)
-        print_clipping(job, t, index);
+    if (samples)
+        print_clipping(job, t, input, index);
 }
 
 /* A program or plan is for one size. Where there is none, --target only tells --precision auto

@@ -94,6 +94,11 @@ static void find_hint(const precision_result *result, const accuracy_loss *a, ch
     if (a->clipped)
         snprintf(text, size, "; most of it is what output '%s' clips, and --output-type f16 keeps",
                  a->clipped);
+    else if (a->clipped_input)
+        snprintf(text, size,
+                 "; input '%s' clips some of the values that calibration saw, and --input-type f16 "
+                 "keeps them",
+                 a->clipped_input);
     else if (a->unit == ACCURACY_LOSS_TOP1 && a->changed <= result->max_drop && ratio < 1000)
         snprintf(text, size,
                  "; %.3g %% of decisions change on these %zu samples, but so few leave this much "

@@ -148,6 +148,18 @@ floats "$tmp/low.npy" 1,16,16 "(i % 256) / 300"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --picture --calibrate "$tmp/low.npy" > "$tmp/said"
 same "but not where none was" "$(grep -c 'out y: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
 
+# Inputs are, too, which nobody sees in what comes out.
+floats "$tmp/partly.npy" 1,16,16 "(i % 256 - 64) / 256"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/partly.npy" > "$tmp/said"
+succeeds "compile says that values of an input are clipped" grep -q \
+    "values outside 0 to 1 are clipped; calibration saw -0.25 to 0.746094; --input-type f16 keeps them" "$tmp/said"
+fails "and so does auto, that refuses it" "; input 'x' clips some of the values that calibration saw, and --input-type f16 keeps them" \
+    "$mona" compile "$tmp/wide.onnx" -o "$tmp/y.mona" --input-type u8 --calibrate "$tmp/partly.npy" --precision auto
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 --calibrate "$tmp/inside.npy" > "$tmp/said"
+same "but not where all fit" "$(grep -c 'in  x: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
+"$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --input-type u8 > "$tmp/said"
+same "nor without calibration" "$(grep -c 'in  x: 1 x u8' "$tmp/said") $(grep -c clipped "$tmp/said")" "1 0"
+
 # What comes out is compared with what the network gives, not with what its planes can hold of that.
 floats "$tmp/below.npy" 4,1,16,16 "-(i % 256 + 1) / 256"
 "$mona" compile "$tmp/wide.onnx" -o "$tmp/x.mona" --output-type u8 --calibrate "$tmp/below.npy" > "$tmp/said"
