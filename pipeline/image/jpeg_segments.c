@@ -4,6 +4,7 @@
 #include <math.h>
 
 enum {
+    MARKERS = 0x80,
     DQT = 0xdb,
     DHT = 0xc4,
     SOF0 = 0xc0,
@@ -31,12 +32,12 @@ static size_t find_code(const uint8_t *file, size_t size, size_t at)
     return at;
 }
 
-/* The position of the next marker's 0xff. In coded data, 0xff is followed only by 0 or by the code
- * of a restart. */
+/* The position of the next marker's 0xff. In coded data, 0xff is followed only by 0, in JPEG-LS by
+ * what is less than MARKERS, or by the code of a restart. */
 static size_t skip_coded(const uint8_t *file, size_t size, size_t at)
 {
     for (; at + 1 < size; at++)
-        if (file[at] == 0xff && file[at + 1] && file[at + 1] != 0xff &&
+        if (file[at] == 0xff && file[at + 1] >= MARKERS && file[at + 1] != 0xff &&
             (file[at + 1] < RST0 || file[at + 1] > RST7))
             return at;
     return size;

@@ -395,6 +395,10 @@ done
 same "a PNG of 16 bits has one resolution" "$(grep -ao pHYs "$tmp/hidden.png" | wc -l) $(grep -ao pHYs "$tmp/seen.png" | wc -l)" "1 1"
 
 # ---- cut off -------------------------------------------------------------------------------------------
+# Coded data of JPEG-LS has 0xff before other bytes than 0.
+ffmpeg -v error -f lavfi -i testsrc2=s=120x80 -frames:v 1 -pix_fmt rgb24 -c:v jpegls "$tmp/lossless.jls"
+succeeds "a JPEG-LS" "$mona" enhance -y --stages sr "$tmp/lossless.jls" -o "$tmp/lossless.png"
+same "is not said to be cut off" "$(grep -c 'cut off' "$tmp/log")" 0
 # Noise, which no codec compresses much, so that half of the bytes are half of the rows.
 ffmpeg -v error -f lavfi -i color=0x808080:s=96x80,format=rgb24,noise=alls=60:all_seed=5 -frames:v 1 "$tmp/noise.png"
 ffmpeg -v error -i "$tmp/noise.png" -pix_fmt yuvj444p -q:v 2 "$tmp/noise.jpg"
