@@ -43,6 +43,7 @@ def _is_zero_of_nan(n):
 
 class Vectors:
     """The program of one output: lines of text."""
+    NO_HALVES = 'numbers of f16'
 
     def __init__(self, kernel, name):
         self.kernel, self.lines = kernel, []
@@ -305,13 +306,11 @@ class Vectors:
 
     def _float(self, n):
         if n.op == 'to_f16':
-            raise NoProgram('numbers of f16')
+            raise NoProgram(self.NO_HALVES)
         if n.op in ('const', 'sample', 'entry', 'select'):
             return getattr(self, '_make_' + n.op)(n, 'f')
         if n.op == 'to_f32':
             return self._positive(n.args[0])
-        if n.op == 'to_f16':
-            raise NoProgram('f16(...)')
         if n.op == 'div':
             return self._quotient(n)
         if n.op == 'abs':
@@ -596,6 +595,7 @@ class Vectors:
 
 class Halves(Vectors):
     """The same of f16 numbers: of what the language rounds to them, and of whole numbers that they hold."""
+    NO_HALVES = 'f16(...) of others that are the same in all cells'
 
     def _whole_sum(self, o, n):
         return 0, {}, 0
@@ -651,11 +651,19 @@ class Halves(Vectors):
             return self._do('hmul', x, self._half_alike(_number(2.0 ** inner.value)))
         if whole and inner.op == 'abs':
             return self._do('hmax', x, self._do('hmul', x, self._half_alike(_number(-1.0))))
-        raise NoProgram(f'{inner.op} of what is not rounded to f16')
+        raise NoProgram(self._no_half(inner))
+
+    def _no_half(self, n):
+        whole = n.args[0] if n.op == 'to_f32' else n
+        if n.op == 'sample':
+            return f'samples of {n.value[0].type}' + (' without f16(f32(...))' if n.value[0].type == 'u16' else '')
+        if whole.type == 's32' and not self._within(whole, _EXACT_HALF):
+            return f'whole numbers up to {max(map(abs, self._spans[whole]))}'
+        return n.op + (' without f16(...)' if n.op in ('add', 'sub', 'mul') else '')
 
     def _results(self, o, nodes):
         if o.type not in ('u8', 's8'):
-            raise NoProgram(f'{o.type} of f16 numbers')
+            raise NoProgram(f'results of {o.type}')
         values = [self._rounded_half(self._stored_of(o, n)) for n in nodes]
         return False, self._apart(values, 'hmax')
 
@@ -688,5 +696,9 @@ def program(kernel, name, output):
     """The program of an output: of f16 numbers if they do."""
     try:
         return Halves(kernel, name).text(output)
-    except NoProgram:
+    except NoProgram as error:
+        halves = str(error)
+    try:
         return Vectors(kernel, name).text(output)
+    except NoProgram as error:
+        raise NoProgram(f'{error}: {halves}' if str(error) == Vectors.NO_HALVES else str(error)) from None

@@ -45,15 +45,20 @@ from mona.kernel import *
 
 
 @kernel('com.example::Without')
-def without(x: rows(f32), *, half: rows(u8), shift: rows(u8), quotient: rows(f32), whole: rows(s32), mask: rows(u8)):
+def without(x: rows(f32), u: rows(u8), *, half: rows(u8), square: rows(u8), sum: rows(u8), shift: rows(u8), quotient: rows(f32),
+            whole: rows(s32), mask: rows(u8)):
     half[0, 0] = f16(x[0, 0])
+    square[0, 0] = f16(f32(u[0, 0]) * f32(u[0, 0]) + 1.0)
+    sum[0, 0] = f16(f32(u[0, 0] * 21) + 1.0)
     shift[0, 0] = s32(x[0, 0]) >> 3
     quotient[0, 0] = 1.0 / x[0, 0]
     whole[0, 0] = x[0, 0]
     mask[0, 0] = 1 if x[0, 0] < 3.0 else 0
 PYTHON
 PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/without.py" -o "$tmp/without" 2>&1 > "$tmp/log" | sed 's/^com.example::Without: //' > "$tmp/found"
-same "what has no program is told" "$(cat "$tmp/found")" "half has no AI Core program: numbers of f16
+same "what has no program is told" "$(cat "$tmp/found")" "half has no AI Core program: numbers of f16: samples of f32
+square has no AI Core program: numbers of f16: mul without f16(...)
+sum has no AI Core program: numbers of f16: whole numbers up to 5355
 shift has no AI Core program: s32(...) of a float of unknown size; clamp it first
 quotient has no AI Core program: /, but of whole numbers that are not negative by one of at least 1 that is the same in all cells
 whole has no AI Core program: s32(...) of a float of unknown size; clamp it first"
