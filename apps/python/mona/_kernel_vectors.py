@@ -628,7 +628,7 @@ class Halves(Vectors):
         return self._halves[n]
 
     def _half_alike(self, n):
-        if n.op == 'const' and float(np.float16(n.value)) == n.value:
+        if n.op == 'const' and abs(n.value) <= 65504 and float(np.float16(n.value)) == n.value:
             bits = int(np.float16(n.value).view(np.uint16))
             return self._known('const', bits << 16 | bits)
         x = n.args[0] if n.op == 'to_f16' else n

@@ -45,11 +45,12 @@ from mona.kernel import *
 
 
 @kernel('com.example::Without')
-def without(x: rows(f32), u: rows(u8), *, half: rows(u8), square: rows(u8), sum: rows(u8), shift: rows(u8), quotient: rows(f32),
-            whole: rows(s32), mask: rows(u8)):
+def without(x: rows(f32), u: rows(u8), *, half: rows(u8), square: rows(u8), sum: rows(u8), large: rows(u8), shift: rows(u8),
+            quotient: rows(f32), whole: rows(s32), mask: rows(u8)):
     half[0, 0] = f16(x[0, 0])
     square[0, 0] = f16(f32(u[0, 0]) * f32(u[0, 0]) + 1.0)
     sum[0, 0] = f16(f32(u[0, 0] * 21) + 1.0)
+    large[0, 0] = f16(f32(u[0, 0]) + 1e6)
     shift[0, 0] = s32(x[0, 0]) >> 3
     quotient[0, 0] = 1.0 / x[0, 0]
     whole[0, 0] = x[0, 0]
@@ -59,6 +60,7 @@ PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 -m mona.kernel "$tmp/without.p
 same "what has no program is told" "$(cat "$tmp/found")" "half has no AI Core program: numbers of f16: samples of f32
 square has no AI Core program: numbers of f16: mul without f16(...)
 sum has no AI Core program: numbers of f16: whole numbers up to 5355
+large has no AI Core program: numbers of f16: a number that may be none of f16
 shift has no AI Core program: s32(...) of a float of unknown size; clamp it first
 quotient has no AI Core program: /, but of whole numbers that are not negative by one of at least 1 that is the same in all cells
 whole has no AI Core program: s32(...) of a float of unknown size; clamp it first"
