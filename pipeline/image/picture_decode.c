@@ -194,11 +194,12 @@ static bool tell_damage(const decoding *d, picture_kind kind, const pipeline_not
 {
     enum { LOSSLESS = 0xc3 }; /* libav's profile of such a JPEG, as its marker */
     const char *what = d->cut_off ? "the file is cut off" : "the file is damaged";
-    const int rows = d->frame->height, missing = missing_rows(d);
+    const int rows = d->frame->height;
     if (!d->cut_off && !av_log_errors_count())
         return !d->tiff.ccitt || writes_all(d, kind, error);
     /* Of a lossless JPEG that is damaged, libav returns memory that it never wrote. */
-    if (!notes || missing == rows || d->decoder->profile == LOSSLESS)
+    const int missing = d->decoder->profile == LOSSLESS ? rows : missing_rows(d);
+    if (!notes || missing == rows)
         return pipeline_fail(error, "%s: cannot be decoded: %s", d->path, what);
     for (int y = rows - missing; kind == PICTURE_PNG && y < rows; y++)
         memset(d->frame->data[0] + y * (ptrdiff_t)d->frame->linesize[0], 0,
