@@ -192,12 +192,15 @@ static bool ascends(const tiff *t)
     return true;
 }
 
+#define CUT_OFF "%s: cannot be decoded: the file is cut off"
+
 /* Where strips lie, and what each must hold. */
 typedef struct strips {
     tiff_entry begins, sizes;
     bool sized;         /* else there is one, up to the end of the file */
     uint32_t rows, all; /* of a strip, but for the last in each plane; of the picture */
     uint64_t row;       /* bytes */
+    uint32_t wanted;    /* strips, for all rows */
 } strips;
 
 /* As libav reads them. */
@@ -221,8 +224,8 @@ static bool find_strips(strips *s, const checking *c, uint32_t bits)
         values = e.count;
     s->row = ((uint64_t)width * bits * values + 7) / 8 / (separate ? samples : 1);
     s->sized = tiff_find(&c->file, first, TIFF_STRIP_BYTES, &s->sizes);
-    const uint32_t pieces = (height + s->rows - 1) / s->rows * (separate ? samples : 1);
-    return s->begins.count >= pieces && s->begins.count == (s->sized ? s->sizes.count : 1);
+    s->wanted = (height + s->rows - 1) / s->rows * (separate ? samples : 1);
+    return s->begins.count >= s->wanted && s->begins.count == (s->sized ? s->sizes.count : 1);
 }
 
 bool tiff_lacks_rows(const char *path, pipeline_error *error)
@@ -232,8 +235,8 @@ bool tiff_lacks_rows(const char *path, pipeline_error *error)
 }
 
 /* Where a strip ends before its last row, libav returns memory that it never wrote if it is
- * deflated, and leaves rows out without a word if it is not compressed. Strips outside the file it
- * tells. */
+ * deflated, and leaves rows out without a word if it is not compressed. Of strips outside the file
+ * it says no more than that they are invalid; it reads none behind the last row. */
 static bool check_strips(const checking *c, uint32_t bits)
 {
     enum { REVERSED = 2 };
@@ -252,8 +255,10 @@ static bool check_strips(const checking *c, uint32_t bits)
                                                 : 0;
         const uint32_t pieces = (s.all + s.rows - 1) / s.rows, left = s.all - i % pieces * s.rows;
         const uint64_t bytes = s.row * (left < s.rows ? left : s.rows);
-        good = at >= c->file.size || size > c->file.size - at ||
-               (plain ? size >= bytes : inflates_to(c->file.data + at, size, bytes));
+        const bool outside = at >= c->file.size || size > c->file.size - at;
+        if (outside && i < s.wanted)
+            return pipeline_fail(c->error, CUT_OFF, c->path);
+        good = outside || (plain ? size >= bytes : inflates_to(c->file.data + at, size, bytes));
     }
     return good || tiff_lacks_rows(c->path, c->error);
 }
@@ -278,7 +283,7 @@ bool tiff_check(tiff_info *info, const char *path, const uint8_t *file, size_t s
     uint32_t bits;
     *info = (tiff_info){0};
     if (!tiff_open(&c.file, file, size) || tiff_is_cut_off(&c.file, c.file.first))
-        return pipeline_fail(error, "%s: cannot be decoded: the file is cut off", path);
+        return pipeline_fail(error, CUT_OFF, path);
     info->pages = count_pages(&c.file);
     info->premultiplied = value(&c, TIFF_EXTRA_SAMPLES, 0) == ASSOCIATED;
     const uint32_t compression = value(&c, TIFF_COMPRESSION, PLAIN);

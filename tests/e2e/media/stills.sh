@@ -342,6 +342,18 @@ stills retag "$tmp/plain.tiff" "$tmp/odd.tiff" 258 258 $(($(wc -c < "$tmp/plain.
 fails "a TIFF that ends in the bits of its samples" "odd.tiff: cannot be decoded: the file is cut off" "$mona" enhance -y "$tmp/odd.tiff" -o "$tmp/none.png"
 head -c -10 "$tmp/plain.tiff" > "$tmp/odd.tiff"
 fails "or among its entries" "odd.tiff: cannot be decoded: the file is cut off" "$mona" enhance -y "$tmp/odd.tiff" -o "$tmp/none.png"
+python3 - "$tmp" << 'END' &&
+import sys
+from PIL import Image
+for name, compression in (('raw', None), ('deflated', 'tiff_adobe_deflate')):
+    path = '%s/ends_%s.tiff' % (sys.argv[1], name)
+    Image.effect_noise((48, 32), 60).convert('RGB').save(path, compression=compression) # its pixels come last, or the tags
+    data = open(path, 'rb').read()
+    open(path, 'wb').write(data[:-30])
+END
+for name in raw deflated; do
+    fails "or among its pixels: $name" "ends_$name.tiff: cannot be decoded: the file is cut off" "$mona" enhance -y "$tmp/ends_$name.tiff" -o "$tmp/none.png"
+done
 stills retag "$tmp/plain.tiff" "$tmp/odd_1.tiff" 296 322 16
 fails "among numbered pictures, too" "odd_1.tiff: expected a TIFF with its pixels in strips, found tiles" \
     "$mona" enhance -y "$tmp/odd_%d.tiff" -o "$tmp/none.mkv" --quiet
