@@ -279,7 +279,7 @@ static void apply(ac_core *core, const mona_polynomials *p, ac_address bounds, c
     const float *c = p->coefficients;
     vecs_done(core, AC_VADDS, w->x, w->x, HELD, w->count);
     if (!p->count)
-        dup_all(core, w->sum, ac_f16_from_f32(p->start), w->count);
+        dup_done(core, w->sum, ac_f16_from_f32(p->start), w->count);
     for (uint32_t k = 0; k < p->count; c += p->at[k++].degree + 1)
         add_polynomial(core, &p->at[k], c, bounds + (uint64_t)k * 2 * AC_BLOCK, w, !k);
     vecs_done(core, AC_VADDS, w->x, w->sum, -HELD, w->count);
