@@ -24,5 +24,5 @@ uint16_t half_from_double(double value)
 
 double half_value(uint16_t bits)
 {
-    return (double)ac_f32_from_f16(bits);
+    return (double)mona_f32_from_f16(bits);
 }

@@ -46,9 +46,9 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t width)
     (void)width;
     const uint32_t heads = b->op->attention.heads;
     const size_t pixels = (size_t)b->input[1].height * b->input[1].width;
-    return pointers_bytes(b) +
-           AC_ATTENTION_SCRATCH(pixels, b->input[1].channels / heads, b->output.channels / heads) *
-               sizeof(float);
+    return pointers_bytes(b) + MONA_ATTENTION_SCRATCH(pixels, b->input[1].channels / heads,
+                                                      b->output.channels / heads) *
+                                   sizeof(float);
 }
 
 static void row(const mona_row_call *call)
@@ -57,12 +57,12 @@ static void row(const mona_row_call *call)
     const mona_file_attention *file = &b->op->attention;
     const uint8_t **pointers = (const uint8_t **)(void *)call->scratch;
     const uint32_t height = b->input[1].height;
-    const ac_row first[2] = {input_row_from(call, 1, 0), input_row_from(call, 2, 0)};
+    const mona_row first[2] = {input_row_from(call, 1, 0), input_row_from(call, 2, 0)};
     for (uint32_t i = 0; i < 2; i++)
         for (uint32_t y = 0; y < height; y++)
             pointers[i * height + y] =
                 call->input[i + 1].rows[y] + (first[i].data - call->input[i + 1].rows[0]);
-    const ac_attention_row a = {
+    const mona_attention_row a = {
         .queries = input_row(call, 0),
         .output = output_row(call),
         .keys = first[0],
@@ -98,7 +98,7 @@ const mona_op_run mona_run_attention = {
 const mona_op_class mona_op_attention = {
     .name = "attention",
     .run = &mona_run_attention,
-    .kernels = AC_KERNEL(attention_row),
+    .kernels = MONA_KERNEL(attention_row),
     .min_inputs = 3,
     .max_inputs = 3,
     .check = check,

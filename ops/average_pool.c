@@ -19,7 +19,7 @@ enum { SUM_BYTES = 4 };
 static void add_row(const mona_bound_op *b, void *restrict sums, const uint8_t *row, size_t count)
 {
     const mona_type type = b->input[0].type;
-    const ac_fold_row halves = {true, row, sums, (uint32_t)count};
+    const mona_fold_row halves = {true, row, sums, (uint32_t)count};
     int32_t *s = sums;
     const uint8_t *u8 = row;
     const int8_t *s8 = (const int8_t *)row;
@@ -57,16 +57,17 @@ static inline void add_columns(const pool_window *w, uint32_t i, const void *res
         f[c] = (float)s[c];
 }
 
-/* ac_f16_round for |x| < 2^100, without branches so that loops over it become vector code. For x in
- * [2^e, 2^(e + 1)) the sum x + 2^(e + 13) has the ulp 2^(e - 10), that of fp16, so the addition
+/* mona_f16_round for |x| < 2^100, without branches so that loops over it become vector code. For x
+ * in [2^e, 2^(e + 1)) the sum x + 2^(e + 13) has the ulp 2^(e - 10), that of fp16, so the addition
  * rounds; e is not below -14, where fp16 has its smallest ulp. */
 static inline float round_to_half(float x)
 {
-    const uint32_t sign = ac_bits(x) & 0x80000000u, u = ac_bits(x) ^ sign;
+    const uint32_t sign = mona_bits(x) & 0x80000000u, u = mona_bits(x) ^ sign;
     const uint32_t power = u & 0x7f800000u, smallest_normal = 0x38800000u; /* 2^-14 */
-    const float large = ac_float((power > smallest_normal ? power : smallest_normal) + (13u << 23));
-    const uint32_t rounded = ac_bits((ac_float(u) + large) - large);
-    return ac_float(sign | (rounded < 0x477fe000u ? rounded : 0x477fe000u)); /* 65504 */
+    const float large =
+        mona_float((power > smallest_normal ? power : smallest_normal) + (13u << 23));
+    const uint32_t rounded = mona_bits((mona_float(u) + large) - large);
+    return mona_float(sign | (rounded < 0x477fe000u ? rounded : 0x477fe000u)); /* 65504 */
 }
 
 /* Converts sums of count channels to means in fp16, and stores these as `type`. */
@@ -78,11 +79,12 @@ static inline void store_means(float *restrict sums, float factor, mona_type typ
         sums[c] = round_to_half(sums[c] * factor);
     if (type == MONA_F16) {
         for (uint32_t c = 0; c < count; c++)
-            ac_put_element(to + 2 * c, type, sums[c], 0);
+            mona_put_element(to + 2 * c, type, sums[c], 0);
         return;
     }
-    for (uint32_t c = 0; c < count; c++) { /* like ac_saturate_round, as the bounds are integers */
-        const int32_t q = (int32_t)(ac_bits(sums[c] + 0x1.8p23f) - ac_bits(0x1.8p23f));
+    for (uint32_t c = 0; c < count;
+         c++) { /* like mona_saturate_round, as the bounds are integers */
+        const int32_t q = (int32_t)(mona_bits(sums[c] + 0x1.8p23f) - mona_bits(0x1.8p23f));
         const int32_t above = q > low ? q : low;
         to[c] = (uint8_t)(above < high ? above : high);
     }
@@ -100,7 +102,7 @@ static inline void reduce_columns(const mona_row_call *call, const pool_window *
     const uint32_t out_c0 = b->output_c0;
     const uint32_t end = (b->output.channels + out_c0 - 1) / out_c0 * out_c0;
     const size_t element = mona_type_size(b->output.type);
-    const ac_row out = output_row(call);
+    const mona_row out = output_row(call);
     const uint32_t pixels = (uint32_t)(call->x_end - call->x_begin);
     for (uint32_t i = 0; i < pixels; i++) {
         const int32_t divisor = w->rows.divisor * w->column[i].divisor;
@@ -149,7 +151,7 @@ const mona_op_run mona_run_average_pool = {
 const mona_op_class mona_op_average_pool = {
     .name = "average_pool",
     .run = &mona_run_average_pool,
-    .kernels = AC_KERNEL(fold_row),
+    .kernels = MONA_KERNEL(fold_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_ANY,

@@ -68,7 +68,8 @@ static void copy_lanes(uint8_t *to, size_t to_pixel, const uint8_t *from, size_t
 }
 
 /* The piece that begins with channel from of the input and to of the output. */
-static uint32_t piece_of(const ac_row *in, const ac_row *out, const mona_channels *p, uint32_t done)
+static uint32_t piece_of(const mona_row *in, const mona_row *out, const mona_channels *p,
+                         uint32_t done)
 {
     const uint32_t from = p->from + done, to = p->to + done;
     return min_u32(min_u32(in->c0 - from % in->c0, out->c0 - to % out->c0), p->count - done);
@@ -76,7 +77,7 @@ static uint32_t piece_of(const ac_row *in, const ac_row *out, const mona_channel
 
 static void copy_pieces(const mona_row_call *call, const mona_channels *p)
 {
-    const ac_row in = input_row(call, p->input), out = output_row(call);
+    const mona_row in = input_row(call, p->input), out = output_row(call);
     const size_t element = mona_type_size(out.type), pixels = (size_t)(call->x_end - call->x_begin);
     for (uint32_t done = 0, count; done < p->count; done += count) {
         const uint32_t from = p->from + done, to = p->to + done;

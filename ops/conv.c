@@ -157,8 +157,8 @@ static size_t block_weights_bytes(const mona_bound_op *b, const mona_conv_layout
 
 /* ---- constants ------------------------------------------------------------------------------ */
 
-/* Offsets of the constants for row programs, in this order: ac_conv and the epilogue's arrays; the
- * three tables of blocks, elements of runs, biases, weights, and those of strategies. */
+/* Offsets of the constants for row programs, in this order: mona_conv and the epilogue's arrays;
+ * the three tables of blocks, elements of runs, biases, weights, and those of strategies. */
 typedef struct constants_layout {
     size_t tables, run_elements, bias, unsigned_bias, weights, prepared, bytes;
 } constants_layout;
@@ -167,14 +167,14 @@ typedef struct constants_layout {
  * serves a layer is decided when a session is made. */
 typedef struct strategy {
     size_t (*bytes)(const mona_bound_op *b, const mona_conv_layout *k); /* 0: it does not serve */
-    void (*pack)(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to, ac_conv *conv);
+    void (*pack)(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to, mona_conv *conv);
 } strategy;
 static const strategy strategies[4];
 enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 
 size_t mona_conv_head_bytes(const mona_bound_op *b)
 {
-    return align_up(sizeof(ac_conv)) +
+    return align_up(sizeof(mona_conv)) +
            align_up(mona_epilogue_bytes(&b->op->epilogue, b->output.channels));
 }
 
@@ -184,16 +184,16 @@ bool mona_conv_winograd(const mona_bound_op *b)
     const mona_file_conv *c = &b->op->conv;
     const uint32_t rows_ = (b->input[0].channels + BLOCK - 1) / BLOCK * c->kernel_h;
     return b->isa->winograd && b->input[0].type != MONA_F16 && b->input_c0[0] == BLOCK &&
-           rows_ <= AC_WINOGRAD_ROWS && b->output.channels >= MIN_OUTPUTS && c->kernel_w == TAPS &&
-           c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
+           rows_ <= MONA_WINOGRAD_ROWS && b->output.channels >= MIN_OUTPUTS &&
+           c->kernel_w == TAPS && c->stride_w == 1 && c->dilation_w == 1 && c->groups == 1;
 }
 
 /* Of layers of few rows: others would take more memory than a cache has. */
 static size_t winograd_bytes(const mona_bound_op *b, const mona_conv_layout *k)
 {
     const size_t rows_ = (size_t)k->c1 * k->kernel_h;
-    return mona_conv_winograd(b) && rows_ <= AC_WINOGRAD_FEW
-               ? block_count(b) * rows_ * AC_WINOGRAD_POSITIONS * BLOCK * BLOCK * sizeof(int16_t)
+    return mona_conv_winograd(b) && rows_ <= MONA_WINOGRAD_FEW
+               ? block_count(b) * rows_ * MONA_WINOGRAD_POSITIONS * BLOCK * BLOCK * sizeof(int16_t)
                : 0;
 }
 
@@ -210,7 +210,7 @@ static bool prefers_rows(const mona_bound_op *b)
 static bool is_narrow(const mona_bound_op *b, const mona_conv_layout *k)
 {
     const mona_file_conv *c = &b->op->conv;
-    return b->output.channels <= AC_NARROW_OUTPUTS && b->input[0].type != MONA_F16 &&
+    return b->output.channels <= MONA_NARROW_OUTPUTS && b->input[0].type != MONA_F16 &&
            k->c0 == BLOCK && !k->depthwise && k->last_run_elements % BLOCK == 0 &&
            c->stride_w == 1 && c->groups == 1;
 }
@@ -219,17 +219,19 @@ static size_t narrow_bytes(const mona_bound_op *b, const mona_conv_layout *k)
 {
     const uint32_t taps = k->c1 * k->kernel_h * k->kernel_w;
     return is_narrow(b, k) && taps <= b->isa->narrow_taps
-               ? (size_t)taps * ac_narrow_vectors(b->output.channels) * BLOCK << b->isa->narrow_wide
+               ? (size_t)taps * mona_narrow_vectors(b->output.channels) * BLOCK
+                     << b->isa->narrow_wide
                : 0;
 }
 
 static size_t narrow_tiles_bytes(const mona_bound_op *b, const mona_conv_layout *k)
 {
     const size_t bytes =
-        (size_t)k->c1 * k->kernel_h * ac_narrow_rows(k->kernel_w) * AC_NARROW_PIXELS * BLOCK;
+        (size_t)k->c1 * k->kernel_h * mona_narrow_rows(k->kernel_w) * MONA_NARROW_PIXELS * BLOCK;
     return b->isa->tiles && is_narrow(b, k) && b->output.channels >= 2 &&
-                   b->output.channels <= AC_NARROW_PIXELS && k->taps == k->kernel_w &&
-                   k->kernel_w >= 2 && k->kernel_w <= AC_NARROW_COLUMNS && bytes <= AC_NARROW_TILES
+                   b->output.channels <= MONA_NARROW_PIXELS && k->taps == k->kernel_w &&
+                   k->kernel_w >= 2 && k->kernel_w <= MONA_NARROW_COLUMNS &&
+                   bytes <= MONA_NARROW_TILES
                ? bytes
                : 0;
 }
@@ -240,9 +242,9 @@ static size_t mixed_bytes(const mona_bound_op *b, const mona_conv_layout *k)
     const uint32_t last = block_count(b) - 1;
     const size_t bytes = block_weights_bytes(b, k, last);
     const bool serves = b->isa->spare_ports && b->input[0].type != MONA_F16 && !k->depthwise &&
-                        last % 2 && b->output.channels - last * BLOCK <= AC_MIXED_OUTPUTS &&
-                        bytes <= AC_MIXED_BYTES;
-    return serves ? bytes * AC_MIXED_ROTATIONS : 0;
+                        last % 2 && b->output.channels - last * BLOCK <= MONA_MIXED_OUTPUTS &&
+                        bytes <= MONA_MIXED_BYTES;
+    return serves ? bytes * MONA_MIXED_ROTATIONS : 0;
 }
 
 static bool wants_unsigned_bias(const mona_bound_op *b)
@@ -296,7 +298,7 @@ static void put_weight(uint8_t *to, const mona_bound_op *b, const mona_conv_layo
     } else if (k->element == 4) {
         uint16_t bits;
         memcpy(&bits, from + 2 * index, sizeof bits);
-        const float value = ac_f32_from_f16(bits);
+        const float value = mona_f32_from_f16(bits);
         memcpy(to, &value, sizeof value);
     } else {
         *to = from[index];
@@ -353,17 +355,17 @@ static int8_t weight_at(const mona_bound_op *b, uint32_t output, uint32_t row, u
 }
 
 static void pack_winograd(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *at,
-                          ac_conv *conv)
+                          mona_conv *conv)
 {
     enum { ROW = BLOCK * BLOCK };
-    static const int8_t transform[AC_WINOGRAD_POSITIONS][3] = {
+    static const int8_t transform[MONA_WINOGRAD_POSITIONS][3] = {
         {6, 0, 0}, {4, 4, 4}, {4, -4, 4}, {1, 2, 4}, {1, -2, 4}, {0, 0, 24},
     };
-    const uint32_t rows_ = k->c1 * k->kernel_h, block = AC_WINOGRAD_POSITIONS * rows_ * ROW;
+    const uint32_t rows_ = k->c1 * k->kernel_h, block = MONA_WINOGRAD_POSITIONS * rows_ * ROW;
     int16_t *to = (int16_t *)(void *)at;
     conv->winograd = to;
     for (uint32_t i = 0; i < block_count(b) * block; i++) {
-        const int8_t *by = transform[i / (rows_ * ROW) % AC_WINOGRAD_POSITIONS];
+        const int8_t *by = transform[i / (rows_ * ROW) % MONA_WINOGRAD_POSITIONS];
         const uint32_t output = i / block * BLOCK + i / 2 % BLOCK;
         const uint32_t channel = i / (2 * BLOCK) % (BLOCK / 2) * 2 + i % 2;
         int sum = 0;
@@ -374,10 +376,10 @@ static void pack_winograd(const mona_bound_op *b, const mona_conv_layout *k, uin
 }
 
 static void pack_narrow(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to,
-                        ac_conv *conv)
+                        mona_conv *conv)
 {
     conv->narrow = to;
-    const uint32_t vectors = ac_narrow_vectors(b->output.channels);
+    const uint32_t vectors = mona_narrow_vectors(b->output.channels);
     for (uint32_t tap = 0; tap < k->c1 * k->kernel_h * k->kernel_w; tap++)
         for (uint32_t v = 0; v < vectors; v++)
             for (uint32_t c = 0; c < BLOCK; c++) {
@@ -390,16 +392,16 @@ static void pack_narrow(const mona_bound_op *b, const mona_conv_layout *k, uint8
 }
 
 static void pack_narrow_tiles(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to,
-                              ac_conv *conv)
+                              mona_conv *conv)
 {
     conv->narrow_tiles = to;
-    const uint32_t rows_ = ac_narrow_rows(k->kernel_w);
-    for (uint32_t i = 0; i < k->c1 * k->kernel_h * rows_ * AC_NARROW_PIXELS * BLOCK; i++) {
-        const uint32_t r = i / (AC_NARROW_PIXELS * BLOCK) % rows_,
-                       pixel = i / BLOCK % AC_NARROW_PIXELS;
+    const uint32_t rows_ = mona_narrow_rows(k->kernel_w);
+    for (uint32_t i = 0; i < k->c1 * k->kernel_h * rows_ * MONA_NARROW_PIXELS * BLOCK; i++) {
+        const uint32_t r = i / (MONA_NARROW_PIXELS * BLOCK) % rows_,
+                       pixel = i / BLOCK % MONA_NARROW_PIXELS;
         const uint32_t column = r / 4 - pixel; /* wraps where the filter begins later */
         to[i] = column < k->kernel_w
-                    ? (uint8_t)weight_at(b, i / 4 % 4, i / (AC_NARROW_PIXELS * BLOCK) / rows_,
+                    ? (uint8_t)weight_at(b, i / 4 % 4, i / (MONA_NARROW_PIXELS * BLOCK) / rows_,
                                          column, r % 4 * 4 + i % 4)
                     : 0;
     }
@@ -407,7 +409,7 @@ static void pack_narrow_tiles(const mona_bound_op *b, const mona_conv_layout *k,
 
 /* Rotation r of a step has output (lane + 4 r) % 12 in each lane. */
 static void pack_mixed(const mona_bound_op *b, const mona_conv_layout *k, uint8_t *to,
-                       ac_conv *conv)
+                       mona_conv *conv)
 {
     enum { STEP = BLOCK * 4 };
     const uint32_t last = conv->blocks - 1;
@@ -415,8 +417,8 @@ static void pack_mixed(const mona_bound_op *b, const mona_conv_layout *k, uint8_
     const size_t steps = block_weights_bytes(b, k, last) / STEP;
     conv->mixed = to;
     for (size_t s = 0; s < steps; s++, from += STEP)
-        for (uint32_t i = 0; i < AC_MIXED_ROTATIONS * BLOCK; i++, to += 4)
-            memcpy(to, from + (i % BLOCK + i / BLOCK * 4) % AC_MIXED_OUTPUTS * 4, 4);
+        for (uint32_t i = 0; i < MONA_MIXED_ROTATIONS * BLOCK; i++, to += 4)
+            memcpy(to, from + (i % BLOCK + i / BLOCK * 4) % MONA_MIXED_OUTPUTS * 4, 4);
 }
 
 static const strategy strategies[] = {
@@ -452,7 +454,7 @@ static void bind_unsigned_bias(uint32_t *to, const int32_t *bias, const mona_bou
     }
 }
 
-/* Computes ac_conv.small_sums for an INT8 convolution. scales: fp16 bits. */
+/* Computes mona_conv.small_sums for an INT8 convolution. scales: fp16 bits. */
 static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
 {
     const mona_file_conv *c = &b->op->conv;
@@ -470,18 +472,18 @@ static bool sums_are_small(const mona_bound_op *b, const uint16_t *scales)
         const int64_t max = bias + high * positive + low * negative;
         const int64_t min = bias + low * positive + high * negative;
         const int64_t sum = max > -min ? max : -min;
-        if (sum >= 1 << 22 || (float)sum * ac_f32_from_f16(scales[o] & 0x7fff) >= 0x1p15f)
+        if (sum >= 1 << 22 || (float)sum * mona_f32_from_f16(scales[o] & 0x7fff) >= 0x1p15f)
             return false;
     }
     return true;
 }
 
-ac_conv *mona_conv_bind_head(const mona_bound_op *b)
+mona_conv *mona_conv_bind_head(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
     const mona_conv_layout k = mona_conv_layout_of(b);
-    ac_conv *conv = b->constants;
-    *conv = (ac_conv){
+    mona_conv *conv = b->constants;
+    *conv = (mona_conv){
         .source_type = b->input[0].type,
         .c0 = k.c0,
         .stride = c->stride_w,
@@ -493,7 +495,7 @@ ac_conv *mona_conv_bind_head(const mona_bound_op *b)
     };
     const void *scales = c->scales == MONA_NONE ? NULL : b->data + c->scales;
     mona_epilogue_bind(&conv->epilogue, &b->op->epilogue, b->output.channels, b->data, scales,
-                       (uint8_t *)b->constants + align_up(sizeof(ac_conv)));
+                       (uint8_t *)b->constants + align_up(sizeof(mona_conv)));
     conv->epilogue.add = b->op->input_count > 1;
     conv->epilogue.broadcast =
         conv->epilogue.add && b->input[1].channels == 1 && b->output.channels > 1;
@@ -505,7 +507,7 @@ static void bind(const mona_bound_op *b)
 {
     const mona_conv_layout k = mona_conv_layout_of(b);
     const constants_layout l = constants_of(b);
-    ac_conv *conv = mona_conv_bind_head(b);
+    mona_conv *conv = mona_conv_bind_head(b);
     const uint32_t blocks = block_count(b);
     uint8_t *base = b->constants, *to = base + l.weights;
     uint32_t *first_run = (uint32_t *)(void *)(base + l.tables);
@@ -589,14 +591,14 @@ static void find_runs(const uint8_t **runs, const mona_row_call *call, const mon
 }
 
 /* planes: room for those of a fused STORE. */
-static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
+static mona_conv_row row_of(const mona_row_call *call, mona_planes *planes)
 {
     const mona_bound_op *b = call->bound;
-    const ac_conv *conv = b->constants;
+    const mona_conv *conv = b->constants;
     const mona_conv_layout k = mona_conv_layout_of(b);
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     find_runs(runs, call, &k);
-    ac_conv_row r = {
+    mona_conv_row r = {
         .conv = conv,
         .runs = runs,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
@@ -618,9 +620,9 @@ static ac_conv_row row_of(const mona_row_call *call, ac_planes *planes)
 
 static void row(const mona_row_call *call)
 {
-    ac_planes planes;
+    mona_planes planes;
     const mona_bound_op *b = call->bound;
-    const ac_conv_row r = row_of(call, &planes);
+    const mona_conv_row r = row_of(call, &planes);
     if (r.conv->depthwise)
         b->isa->depthwise_row(&r);
     else
@@ -659,8 +661,8 @@ const mona_op_class mona_op_conv = {
     .name = "conv",
     .run = &mona_run_conv,
     .run_map = &mona_run_conv_map,
-    .kernels = AC_KERNEL(conv_row) | AC_KERNEL(depthwise_row) | AC_KERNEL(function_row) |
-               AC_KERNEL(fold_row),
+    .kernels = MONA_KERNEL(conv_row) | MONA_KERNEL(depthwise_row) | MONA_KERNEL(function_row) |
+               MONA_KERNEL(fold_row),
     .min_inputs = 1,
     .max_inputs = 2,
     .zeros = MONA_ZEROS_ANY,

@@ -31,9 +31,9 @@ int64_t mona_conv_weight_index(const mona_bound_op *b, uint32_t o, uint32_t chan
                                uint32_t kx);
 
 /* The constants that row kernels and programs share, at the beginning of either's constants:
- * ac_conv and the arrays of its epilogue. */
+ * mona_conv and the arrays of its epilogue. */
 size_t mona_conv_head_bytes(const mona_bound_op *b);
-ac_conv *mona_conv_bind_head(const mona_bound_op *b);
+mona_conv *mona_conv_bind_head(const mona_bound_op *b);
 
 /* Channel blocks that lie side by side for each pixel, and so do their weights, if the operator
  * runs on whole maps; 1: none. */

@@ -9,7 +9,7 @@
  * step.
  *
  * Or nothing is copied: rows are computed one by one where they lie, and kernels that take
- * ac_conv_row.edges leave out what a run reads beyond the map. Of FP16, operands are made first.
+ * mona_conv_row.edges leave out what a run reads beyond the map. Of FP16, operands are made first.
  *
  * Kernels that multiply tiles get up to four of these runs in one, side by side for each pixel. Or,
  * if the filter has several columns, they read them as runs of a source that is copied once, with
@@ -90,15 +90,17 @@ static bool leaves_out_padding(const mona_bound_op *b)
 {
     const mona_file_conv *c = &b->op->conv;
     const mona_shape *in = &b->input[0];
-    const uint32_t width = b->output.width, blocks = (width + AC_EDGE_PIXELS - 1) / AC_EDGE_PIXELS;
-    const bool tight = width % 8 == 0 || blocks * AC_EDGE_PIXELS - width <= width / 8;
+    const uint32_t width = b->output.width,
+                   blocks = (width + MONA_EDGE_PIXELS - 1) / MONA_EDGE_PIXELS;
+    const bool tight = width % 8 == 0 || blocks * MONA_EDGE_PIXELS - width <= width / 8;
     const bool type =
         in->type == MONA_U8 || (in->type == MONA_F16 && makes_operands(b) &&
                                 operand_bytes(b) <= b->target->l1_bytes / OPERANDS_SHARE);
     return b->isa->edges && type && !mona_padding(in) && in->channels % AC_FRACTAL == 0 &&
            b->output.channels > AC_FRACTAL && taps_of(b) > 1 && c->groups == 1 &&
            c->stride_w == 1 && c->pad_left <= 1 && c->dilation_w == 1 &&
-           width + c->kernel_w <= in->width + c->pad_left + 2u && width >= AC_EDGE_PIXELS && tight;
+           width + c->kernel_w <= in->width + c->pad_left + 2u && width >= MONA_EDGE_PIXELS &&
+           tight;
 }
 
 uint32_t mona_conv_joined_blocks(const mona_bound_op *b)
@@ -118,12 +120,12 @@ static uint32_t pitch_of(const mona_bound_op *b)
 }
 
 /* Parts of a run. Gathering takes less time than it saves with three blocks of outputs or more, but
- * kernels for tiles join runs of up to AC_JOINED_CHANNELS more quickly. */
+ * kernels for tiles join runs of up to MONA_JOINED_CHANNELS more quickly. */
 static uint32_t parts_of_run(const mona_bound_op *b)
 {
     enum { MIN_OUTPUTS = 2 * AC_FRACTAL + 1 };
     const bool by_kernel = may_read_in_line(b) && part_count(b) % 4 == 0 &&
-                           part_count(b) * AC_FRACTAL <= AC_JOINED_CHANNELS;
+                           part_count(b) * AC_FRACTAL <= MONA_JOINED_CHANNELS;
     const bool joined = !by_kernel && !keeps_columns(b) && b->isa->tiles &&
                         b->input[0].type != MONA_F16 && b->op->conv.groups == 1 &&
                         b->input_c0[0] == AC_FRACTAL && b->output.channels >= MIN_OUTPUTS;
@@ -169,7 +171,7 @@ static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
     const uint32_t filter_rows = keeps_columns(b) ? b->op->conv.kernel_h - 1u : 0;
     const uint32_t margin = keeps_columns(b) ? b->op->conv.pad_left : 0;
     const size_t pixels = ((size_t)rows + filter_rows) * pitch_of(b) + margin;
-    return align_up(pixels * pixel_bytes(b) + AC_ROW_SLACK);
+    return align_up(pixels * pixel_bytes(b) + MONA_ROW_SLACK);
 }
 
 /* Results of one block of outputs that are written with margins. */
@@ -215,12 +217,13 @@ static scratch_layout scratch_of(const mona_bound_op *b)
     const uint32_t tables = leaves_out_padding(b) ? rows : 1;
     scratch_layout l = {.run_elements = align_up(run_count(b) * tables * sizeof(uint8_t *))};
     l.edges = l.run_elements + align_up(run_count(b) * sizeof(uint16_t));
-    l.first_run = l.edges + (leaves_out_padding(b) ? align_up(run_count(b) * sizeof(ac_edge)) : 0);
+    l.first_run =
+        l.edges + (leaves_out_padding(b) ? align_up(run_count(b) * sizeof(mona_edge)) : 0);
     l.kernel = l.first_run + align_up(2 * blocks * sizeof(uint32_t));
     l.planes = l.kernel + b->isa->conv_scratch;
     l.results = l.planes + plane_bytes(b, rows) * plane_count(b);
     if (leaves_out_padding(b) && makes_operands(b))
-        l.results += align_up(operand_bytes(b) + AC_ROW_SLACK);
+        l.results += align_up(operand_bytes(b) + MONA_ROW_SLACK);
     l.bytes = l.results + result_bytes(b, rows) * blocks;
     return l;
 }
@@ -274,7 +277,7 @@ static void widen_pixels(const mona_bound_op *b, uint8_t *to, const uint8_t *fro
     if (type == MONA_F16) {
         memset(to, 0, count * elements * sizeof(float));
         for (size_t x = 0; x < count; x += at_once)
-            b->isa->fold_row(&(ac_fold_row){
+            b->isa->fold_row(&(mona_fold_row){
                 .add = true,
                 .source = from + x * stride * elements * sizeof(uint16_t),
                 .to = to + x * elements * sizeof(float),
@@ -412,9 +415,9 @@ static void find_runs(const mona_map_call *call, mona_span used, uint32_t y, uin
 /* ---- the convolution ------------------------------------------------------------------------ */
 
 /* A convolution's blocks [first, first + blocks) of outputs. */
-static ac_conv blocks_of(const ac_conv *all, uint32_t first, uint32_t blocks)
+static mona_conv blocks_of(const mona_conv *all, uint32_t first, uint32_t blocks)
 {
-    ac_conv conv = *all;
+    mona_conv conv = *all;
     const uint32_t rest = conv.channels - first * AC_FRACTAL;
     conv.channels = rest < blocks * AC_FRACTAL ? rest : blocks * AC_FRACTAL;
     conv.blocks = blocks;
@@ -432,7 +435,7 @@ static ac_conv blocks_of(const ac_conv *all, uint32_t first, uint32_t blocks)
 }
 
 /* The call's share of the outputs, with runs as they are gathered. */
-static ac_conv share_of(const mona_map_call *call)
+static mona_conv share_of(const mona_map_call *call)
 {
     const mona_bound_op *b = call->bound;
     const mona_conv_layout k = mona_conv_layout_of(b);
@@ -452,7 +455,7 @@ static ac_conv share_of(const mona_map_call *call)
         first_run[n] = (uint32_t)used.begin * block_runs / parts;
         count[n] = (uint32_t)(used.end - used.begin) * block_runs / parts;
     }
-    ac_conv conv = blocks_of(b->constants, first, blocks);
+    mona_conv conv = blocks_of(b->constants, first, blocks);
     conv.stride = 1;
     conv.pixel_bytes = pixel_bytes(b);
     conv.operands = makes_operands(b);
@@ -475,19 +478,19 @@ static mona_span used_by(const mona_map_call *call)
                                  (call->block_end - call->block_begin) * AC_FRACTAL);
 }
 
-static ac_row row_at(const mona_map *map, uint32_t c0, mona_type type, uint32_t block, uint32_t y)
+static mona_row row_at(const mona_map *map, uint32_t c0, mona_type type, uint32_t block, uint32_t y)
 {
-    return (ac_row){map->data + block * map->block_stride + y * map->row_stride, map->block_stride,
-                    c0, type};
+    return (mona_row){map->data + block * map->block_stride + y * map->row_stride,
+                      map->block_stride, c0, type};
 }
 
 /* A call for so many pixels from the first of row y on, which lie one after another. block: the
  * first of the convolution's. */
-static ac_conv_row row_of(const mona_map_call *call, const ac_conv *conv, uint32_t block,
-                          uint32_t y, uint32_t pixels)
+static mona_conv_row row_of(const mona_map_call *call, const mona_conv *conv, uint32_t block,
+                            uint32_t y, uint32_t pixels)
 {
     const mona_bound_op *b = call->bound;
-    ac_conv_row r = {
+    mona_conv_row r = {
         .conv = conv,
         .runs = (const uint8_t **)(void *)call->scratch,
         .pixels = pixels,
@@ -500,7 +503,7 @@ static ac_conv_row row_of(const mona_map_call *call, const ac_conv *conv, uint32
     return r;
 }
 
-static void run_pixels(const mona_bound_op *b, const ac_conv_row *r)
+static void run_pixels(const mona_bound_op *b, const mona_conv_row *r)
 {
     b->isa->conv_row(r);
     mona_epilogue_function(b, &r->conv->epilogue, r->output, r->conv->channels, r->pixels);
@@ -508,7 +511,7 @@ static void run_pixels(const mona_bound_op *b, const ac_conv_row *r)
 
 /* Computes output rows y to y + rows - 1, in one piece unless their pixels do not lie one after
  * another. */
-static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span used, uint32_t y,
+static void run_rows(const mona_map_call *call, const mona_conv *conv, mona_span used, uint32_t y,
                      uint32_t rows)
 {
     const mona_bound_op *b = call->bound;
@@ -518,7 +521,8 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
     const uint32_t step = in_line ? rows : 1;
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     for (uint32_t i = 0; i < rows; i += step) {
-        const ac_conv_row r = row_of(call, conv, call->block_begin, y + i, step * b->output.width);
+        const mona_conv_row r =
+            row_of(call, conv, call->block_begin, y + i, step * b->output.width);
         run_pixels(b, &r);
         const uint32_t taps = taps_of(b), parts = parts_of_run(b);
         for (uint32_t n = (uint32_t)used.begin * taps / parts;
@@ -528,7 +532,7 @@ static void run_rows(const mona_map_call *call, const ac_conv *conv, mona_span u
 }
 
 /* The same from copied rows. */
-static void run_copied(const mona_map_call *call, const ac_conv *conv, uint32_t y, uint32_t rows)
+static void run_copied(const mona_map_call *call, const mona_conv *conv, uint32_t y, uint32_t rows)
 {
     const mona_bound_op *b = call->bound;
     const mona_map *out = &call->output;
@@ -536,7 +540,7 @@ static void run_copied(const mona_map_call *call, const ac_conv *conv, uint32_t 
     const mona_type type = mona_epilogue_type(b);
     const size_t pixel = AC_FRACTAL * mona_type_size(type), stride = result_bytes(b, rows);
     const uint32_t pitch = pitch_of(b), width = b->output.width;
-    const ac_conv_row r = {
+    const mona_conv_row r = {
         .conv = conv,
         .runs = (const uint8_t **)(void *)call->scratch,
         .pixels = conv->winograd_rows ? rows * pitch : (rows - 1) * pitch + width,
@@ -576,7 +580,7 @@ static mona_map widen_rows(const mona_map_call *call, uint32_t y, uint32_t rows)
 }
 
 /* Finds the addresses of the runs of output rows y to y + rows - 1, and their edges. */
-static void find_rows(const mona_map_call *call, uint32_t y, uint32_t rows, ac_edge *edges)
+static void find_rows(const mona_map_call *call, uint32_t y, uint32_t rows, mona_edge *edges)
 {
     const mona_bound_op *b = call->bound;
     const mona_file_conv *c = &b->op->conv;
@@ -604,20 +608,20 @@ static void find_rows(const mona_map_call *call, uint32_t y, uint32_t rows, ac_e
 
 /* Computes output rows y to y + rows - 1 where they lie, two blocks of outputs at a time, whose
  * weights stay in a cache meanwhile. Each row fetches its share of those of the next two. */
-static void run_where_they_lie(const mona_map_call *call, const ac_conv *all, uint32_t y,
+static void run_where_they_lie(const mona_map_call *call, const mona_conv *all, uint32_t y,
                                uint32_t rows)
 {
     const mona_bound_op *b = call->bound;
     const uint32_t count = run_count(b);
     const uint32_t step = AC_FRACTAL * mona_conv_layout_of(b).element; /* of all outputs */
     const uint32_t bytes = count * AC_FRACTAL * step;                  /* of a block's weights */
-    ac_edge *edges = (ac_edge *)(void *)(call->scratch + scratch_of(b).edges);
+    mona_edge *edges = (mona_edge *)(void *)(call->scratch + scratch_of(b).edges);
     find_rows(call, y, rows, edges);
     for (uint32_t n = 0; n < all->blocks; n += 2) {
         const uint32_t left = all->blocks - n, next = left > 4 ? 2 : left > 2 ? left - 2 : 0;
-        const ac_conv conv = blocks_of(all, n, left < 2 ? 1 : 2);
+        const mona_conv conv = blocks_of(all, n, left < 2 ? 1 : 2);
         const uint8_t *weights = conv.weights + conv.weights_offset[0];
-        ac_conv_row r = row_of(call, &conv, call->block_begin + n, y, b->output.width);
+        mona_conv_row r = row_of(call, &conv, call->block_begin + n, y, b->output.width);
         r.edges = edges;
         r.soon_bytes = next * bytes / rows;
         for (uint32_t i = 0; i < rows; i++, r.runs += count) {
@@ -632,7 +636,7 @@ static void run_where_they_lie(const mona_map_call *call, const ac_conv *all, ui
 
 void mona_conv_map(const mona_map_call *call)
 {
-    const ac_conv conv = share_of(call);
+    const mona_conv conv = share_of(call);
     const mona_span used = used_by(call);
     const uint32_t max = rows_at_once(call->bound);
     const bool copied = keeps_columns(call->bound);

@@ -41,7 +41,7 @@ static void copy_channel(uint8_t *restrict to, size_t to_pixel, const uint8_t *r
 
 /* Bytes of a block of 2, 16 channels to a block: those of an input pixel go to two pixels at once,
  * in loops that the compiler makes vectors of. */
-static void pairs_row(const ac_row *out, const uint8_t *in, size_t in_stride, uint32_t blocks,
+static void pairs_row(const mona_row *out, const uint8_t *in, size_t in_stride, uint32_t blocks,
                       uint32_t dy, size_t count)
 {
     for (uint32_t n = 0; n < blocks; n++, in += 4 * in_stride)
@@ -63,7 +63,7 @@ static void row(const mona_row_call *call)
     const mona_rows *rows = &call->input[0];
     const size_t element = mona_type_size(b->output.type), c0 = b->input_c0[0];
     const uint32_t block = b->op->block, dy = (uint32_t)call->y % block;
-    const ac_row out = output_row(call);
+    const mona_row out = output_row(call);
     const uint8_t *in = rows->rows[0];
     const size_t first = (size_t)(call->x_begin / block - rows->x_begin) * c0 * element;
     if (block == 2 && element == 1 && c0 == AC_FRACTAL && out.c0 == AC_FRACTAL &&

@@ -38,13 +38,13 @@ static mona_span span_of(const mona_bound_op *b, uint32_t i, mona_span out)
 /* Constants: the bound epilogue, then its arrays. */
 static size_t constants_bytes(const mona_bound_op *b)
 {
-    return align_up(sizeof(ac_epilogue)) +
+    return align_up(sizeof(mona_epilogue)) +
            mona_epilogue_bytes(&b->op->epilogue, b->output.channels);
 }
 
 static void bind(const mona_bound_op *b)
 {
-    uint8_t *arrays = (uint8_t *)b->constants + align_up(sizeof(ac_epilogue));
+    uint8_t *arrays = (uint8_t *)b->constants + align_up(sizeof(mona_epilogue));
     mona_epilogue_bind(b->constants, &b->op->epilogue, b->output.channels, b->data, NULL, arrays);
 }
 
@@ -52,21 +52,21 @@ static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     const bool one = one_pixel(b, 1);
-    ac_elementwise_row e = {
+    mona_elementwise_row e = {
         .multiply = b->op->kind == MONA_OP_MUL,
         .a = input_row(call, 0),
         .b = input_row_from(call, 1, one ? 0 : call->x_begin),
         .output = output_row(call),
         .channels = b->output.channels,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
-        .scale_a = ac_f32_from_f16(b->op->elementwise.scale[0]),
-        .scale_b = ac_f32_from_f16(b->op->elementwise.scale[1]),
+        .scale_a = mona_f32_from_f16(b->op->elementwise.scale[0]),
+        .scale_b = mona_f32_from_f16(b->op->elementwise.scale[1]),
         .zero_a = b->input[0].zero,
         .zero_b = b->input[1].zero,
         .zero = b->output.zero,
         .broadcast_b = b->input[1].channels == 1 && b->output.channels > 1,
         .one_pixel_b = one,
-        .epilogue = *(const ac_epilogue *)b->constants,
+        .epilogue = *(const mona_epilogue *)b->constants,
     };
     e.output.type = mona_epilogue_type(b);
     b->isa->elementwise_row(&e);
@@ -83,7 +83,7 @@ static void row(const mona_row_call *call)
     const mona_op_class mona_op_##operation = {                                                    \
         .name = #operation,                                                                        \
         .run = &mona_run_##operation,                                                              \
-        .kernels = AC_KERNEL(elementwise_row) | AC_KERNEL(function_row),                           \
+        .kernels = MONA_KERNEL(elementwise_row) | MONA_KERNEL(function_row),                       \
         .min_inputs = 2,                                                                           \
         .max_inputs = 2,                                                                           \
         .zeros = MONA_ZEROS_ANY,                                                                   \

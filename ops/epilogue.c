@@ -36,7 +36,7 @@ bool mona_epilogue_check(const mona_file_epilogue *e, const mona_shape *output, 
         !f16_finite(e->output_scale) || !function_ok(e, output->type) || (slopes && table))
         return false;
     if (clips && (!f16_finite(e->clip_min) || !f16_finite(e->clip_max) ||
-                  ac_f32_from_f16(e->clip_min) > ac_f32_from_f16(e->clip_max)))
+                  mona_f32_from_f16(e->clip_min) > mona_f32_from_f16(e->clip_max)))
         return false;
     if (table)
         return mona_data_ok(data, e->slopes, TABLE_BYTES, 1);
@@ -55,26 +55,26 @@ size_t mona_epilogue_bytes(const mona_file_epilogue *file, uint32_t channels)
 static const float *widen(float *to, const uint16_t *from, uint32_t channels)
 {
     for (uint32_t c = 0; c < channels; c++)
-        to[c] = ac_f32_from_f16(from[c]);
+        to[c] = mona_f32_from_f16(from[c]);
     for (uint32_t c = channels; c % 16; c++)
         to[c] = 0;
     return to;
 }
 
-void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
+void mona_epilogue_bind(mona_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants)
 {
     float *scale = constants, *slope = scale + padded_floats(channels) / sizeof(float);
     const bool function = mona_is_function(file->activation_after_add);
-    *e = (ac_epilogue){
+    *e = (mona_epilogue){
         .activation = file->activation,
         .activation_after_add = function ? MONA_ACT_NONE : file->activation_after_add,
-        .clip_min = ac_f32_from_f16(file->clip_min),
-        .clip_max = ac_f32_from_f16(file->clip_max),
-        .residual_scale = ac_f32_from_f16(file->residual_scale),
-        .output_scale = ac_f32_from_f16(file->output_scale),
+        .clip_min = mona_f32_from_f16(file->clip_min),
+        .clip_max = mona_f32_from_f16(file->clip_max),
+        .residual_scale = mona_f32_from_f16(file->residual_scale),
+        .output_scale = mona_f32_from_f16(file->output_scale),
         .function = function ? file->activation_after_add : MONA_ACT_NONE,
-        .alpha = ac_f32_from_f16(file->alpha),
+        .alpha = mona_f32_from_f16(file->alpha),
     };
     if (scales)
         e->scale = widen(scale, scales, channels);
@@ -91,15 +91,15 @@ mona_type mona_epilogue_type(const mona_bound_op *b)
     return table ? MONA_U8 : b->output.type;
 }
 
-void mona_epilogue_function(const mona_bound_op *b, const ac_epilogue *e, ac_row row,
+void mona_epilogue_function(const mona_bound_op *b, const mona_epilogue *e, mona_row row,
                             uint32_t channels, uint32_t pixels)
 {
-    const ac_function_row f = {.row = row,
-                               .channels = channels,
-                               .pixels = pixels,
-                               .function = e->function,
-                               .table = e->table,
-                               .alpha = e->alpha};
+    const mona_function_row f = {.row = row,
+                                 .channels = channels,
+                                 .pixels = pixels,
+                                 .function = e->function,
+                                 .table = e->table,
+                                 .alpha = e->alpha};
     if (f.function)
         b->isa->function_row(&f);
 }

@@ -19,7 +19,7 @@ static inline bool f16_finite(uint16_t bits)
 
 static inline bool f32_finite(float x)
 {
-    return (ac_bits(x) & 0x7f800000) != 0x7f800000;
+    return (mona_bits(x) & 0x7f800000) != 0x7f800000;
 }
 
 static inline bool all_finite(const uint8_t *floats, uint32_t count)
@@ -54,33 +54,33 @@ static inline bool have_same_pixels(const mona_shape *a, const mona_shape *b)
 }
 
 /* The row that a call writes, from its first pixel on. */
-static inline ac_row output_row(const mona_row_call *call)
+static inline mona_row output_row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     const size_t column = (size_t)(call->x_begin - call->output.x_begin);
-    return (ac_row){call->output.rows[0] + column * b->output_c0 * mona_type_size(b->output.type),
-                    call->output.block_stride, b->output_c0, b->output.type};
+    return (mona_row){call->output.rows[0] + column * b->output_c0 * mona_type_size(b->output.type),
+                      call->output.block_stride, b->output_c0, b->output.type};
 }
 
 /* The first row of the window of input i, from column x on. */
-static inline ac_row input_row_from(const mona_row_call *call, uint32_t i, int64_t x)
+static inline mona_row input_row_from(const mona_row_call *call, uint32_t i, int64_t x)
 {
     const mona_bound_op *b = call->bound;
     const size_t column = (size_t)(x - call->input[i].x_begin);
-    return (ac_row){call->input[i].rows[0] +
-                        column * b->input_c0[i] * mona_type_size(b->input[i].type),
-                    call->input[i].block_stride, b->input_c0[i], b->input[i].type};
+    return (mona_row){call->input[i].rows[0] +
+                          column * b->input_c0[i] * mona_type_size(b->input[i].type),
+                      call->input[i].block_stride, b->input_c0[i], b->input[i].type};
 }
 
 /* The same from the call's first pixel on. */
-static inline ac_row input_row(const mona_row_call *call, uint32_t i)
+static inline mona_row input_row(const mona_row_call *call, uint32_t i)
 {
     return input_row_from(call, i, call->x_begin);
 }
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Where a program finds a row of a tensor: what ac_row is to row kernels. */
+/* Where a program finds a row of a tensor: what mona_row is to row kernels. */
 typedef struct mona_row_at {
     ac_address at; /* pixel 0 */
     size_t block_stride;
@@ -90,13 +90,13 @@ typedef struct mona_row_at {
 
 static inline mona_row_at mona_input_at(const mona_row_call *call, uint32_t i)
 {
-    const ac_row r = input_row(call, i);
+    const mona_row r = input_row(call, i);
     return (mona_row_at){ac_address_of(call->core, r.data, false), r.block_stride, r.c0, r.type};
 }
 
 static inline mona_row_at mona_output_at(const mona_row_call *call)
 {
-    const ac_row r = output_row(call);
+    const mona_row r = output_row(call);
     return (mona_row_at){ac_address_of(call->core, r.data, true), r.block_stride, r.c0, r.type};
 }
 
@@ -133,13 +133,13 @@ static inline ac_address mona_channel_at(const mona_row_at *row, uint32_t c)
  *   bind   fills *e; its arrays go to `constants`. scales: [channels], fp16 bits, or NULL */
 bool mona_epilogue_check(const mona_file_epilogue *file, const mona_shape *output, mona_data *data);
 size_t mona_epilogue_bytes(const mona_file_epilogue *file, uint32_t channels);
-void mona_epilogue_bind(ac_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
+void mona_epilogue_bind(mona_epilogue *e, const mona_file_epilogue *file, uint32_t channels,
                         const uint8_t *data, const uint16_t *scales, void *constants);
 
 /* The type of results before their function; and that function, for a row of them that begins at
  * the first channel of a channel block. */
 mona_type mona_epilogue_type(const mona_bound_op *b);
-void mona_epilogue_function(const mona_bound_op *b, const ac_epilogue *e, ac_row row,
+void mona_epilogue_function(const mona_bound_op *b, const mona_epilogue *e, mona_row row,
                             uint32_t channels, uint32_t pixels);
 
 /* CONV's check, see mona_op_class. */
@@ -160,7 +160,7 @@ typedef struct mona_kernel_scratch {
 
 /* The planes that STORE `bound` writes for row y of its input, from column x_begin on. rows: room
  * for as many pointers as the planes have channels, times the block. */
-ac_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,
-                            int64_t x_begin, uint8_t **rows);
+mona_planes mona_store_planes(const mona_bound_op *bound, const mona_buffer *planes, int64_t y,
+                              int64_t x_begin, uint8_t **rows);
 
 #endif

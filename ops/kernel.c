@@ -172,7 +172,7 @@ static void take(mona_type type, uint8_t *to, const uint8_t *from, size_t step, 
             n = count - x < PIECE ? count - x : PIECE;
             take16(piece, halves + x * step, step, n);
             for (size_t i = 0; i < n; i++)
-                wide[x + i] = ac_f32_from_f16(piece[i]);
+                wide[x + i] = mona_f32_from_f16(piece[i]);
         }
 }
 
@@ -190,7 +190,7 @@ static void put(mona_type type, uint8_t *to, size_t step, const uint8_t *from, s
         for (size_t x = 0, n; x < count; x += n) {
             n = count - x < PIECE ? count - x : PIECE;
             for (size_t i = 0; i < n; i++)
-                piece[i] = ac_f16_from_f32(wide[(x + i) * from_step]);
+                piece[i] = mona_f16_from_f32(wide[(x + i) * from_step]);
             for (size_t i = 0; i < n; i++)
                 halves[(x + i) * step] = piece[i];
         }
@@ -257,7 +257,7 @@ static uint32_t point_at_rows(const mona_row_call *call, uint32_t i, uint32_t ne
 static void put_together(const mona_row_call *call, const mona_kernel_operand *o)
 {
     const mona_kernel_scratch *s = (const mona_kernel_scratch *)(const void *)call->scratch;
-    const ac_row out = output_row(call);
+    const mona_row out = output_row(call);
     const size_t element = mona_type_size(out.type);
     for (uint32_t c = 0; c < call->bound->output.channels; c++)
         put(o->type, out.data + c / out.c0 * out.block_stride + c % out.c0 * element, out.c0,

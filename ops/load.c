@@ -64,7 +64,7 @@ static void bind(const mona_bound_op *b)
         const uint32_t end = channel + b->input[i].channels * block * block;
         for (; channel < end; channel++) {
             k.step[channel] = block * (uint32_t)mona_type_size(b->input[i].type);
-            k.scale[channel] = ac_f32_from_f16(b->op->load.scale[i]);
+            k.scale[channel] = mona_f32_from_f16(b->op->load.scale[i]);
         }
     }
 }
@@ -93,7 +93,7 @@ static void row(const mona_row_call *call)
                                         (ptrdiff_t)(call->y * block + dy) * planes->row_stride +
                                         (ptrdiff_t)(call->x_begin * block + dx) * element;
     }
-    const ac_pack_row pack = {
+    const mona_pack_row pack = {
         .channels = b->output.channels,
         .pixels = (uint32_t)(call->x_end - call->x_begin),
         .source = source,
@@ -115,7 +115,7 @@ const mona_op_run mona_run_load = {
 const mona_op_class mona_op_load = {
     .name = "load",
     .run = &mona_run_load,
-    .kernels = AC_KERNEL(pack_row),
+    .kernels = MONA_KERNEL(pack_row),
     .min_inputs = 1,
     .max_inputs = MONA_OP_MAX_INPUTS,
     .check = check,

@@ -25,7 +25,7 @@ static inline void keep_larger(const mona_bound_op *bound, void *restrict larges
         for (size_t i = 0; i < count; i++)
             a[i] = a[i] > b[i] ? a[i] : b[i];
     } else {
-        const ac_fold_row r = {.source = x, .to = largest, .count = (uint32_t)count};
+        const mona_fold_row r = {.source = x, .to = largest, .count = (uint32_t)count};
         bound->isa->fold_row(&r);
     }
 }
@@ -62,7 +62,7 @@ static void row(const mona_row_call *call)
     const pool_window w = mona_pool_window(call);
     const uint32_t c0 = b->output_c0, blocks = (b->output.channels + c0 - 1) / c0;
     const size_t count = pool_elements(call, &w), element = mona_type_size(b->output.type);
-    const ac_row out = output_row(call);
+    const mona_row out = output_row(call);
     for (uint32_t block = 0; block < blocks; block++) {
         uint8_t *to = out.data + block * out.block_stride;
         if (w.rows.count)
@@ -87,7 +87,7 @@ const mona_op_run mona_run_max_pool = {
 const mona_op_class mona_op_max_pool = {
     .name = "max_pool",
     .run = &mona_run_max_pool,
-    .kernels = AC_KERNEL(fold_row),
+    .kernels = MONA_KERNEL(fold_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,

@@ -48,7 +48,7 @@ static void row(const mona_row_call *call)
 {
     const mona_bound_op *b = call->bound;
     const float *gain = b->constants;
-    const ac_normalise_row n = {
+    const mona_normalise_row n = {
         .source = input_row(call, 0),
         .output = output_row(call),
         .channels = b->output.channels,
@@ -69,7 +69,7 @@ const mona_op_run mona_run_normalise = {
 const mona_op_class mona_op_normalise = {
     .name = "normalise",
     .run = &mona_run_normalise,
-    .kernels = AC_KERNEL(normalise_row),
+    .kernels = MONA_KERNEL(normalise_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,

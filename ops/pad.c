@@ -82,7 +82,7 @@ static void row(const mona_row_call *call)
     const int64_t begin = clip_to(xa.before, out.begin, out.end);
     const int64_t end = clip_to(xa.before + xa.size, begin, out.end);
     const size_t pixel = b->output_c0 * mona_type_size(b->output.type);
-    const ac_row to = output_row(call);
+    const mona_row to = output_row(call);
     for (uint32_t n = 0; n < ceil_div_u32(b->output.channels, b->output_c0); n++) {
         const uint8_t *from = in->rows[mona_pad_row(call)] + n * in->block_stride;
         uint8_t *at = to.data + n * to.block_stride;

@@ -132,7 +132,7 @@ static mona_span span(const axis *a, mona_span out)
     return (mona_span){clip_to(first, 0, (int64_t)a->in - 1), clip_to(end, min, a->in)};
 }
 
-mona_span mona_resize_rows(const mona_bound_op *b, mona_span out)
+mona_span mona_resize_sources(const mona_bound_op *b, mona_span out)
 {
     const axis a = rows_axis(b);
     return span(&a, out);
@@ -147,7 +147,7 @@ mona_span mona_resize_columns(const mona_bound_op *b, mona_span out)
 static mona_span rows(const mona_bound_op *b, uint32_t i, mona_span out)
 {
     (void)i;
-    return mona_resize_rows(b, out);
+    return mona_resize_sources(b, out);
 }
 
 static mona_span columns(const mona_bound_op *b, uint32_t i, mona_span out)
@@ -161,7 +161,7 @@ uint32_t mona_resize_taps(const mona_bound_op *b)
     return tap_count(&b->op->resize);
 }
 
-int64_t mona_resize_row(const mona_bound_op *b, int64_t y, float weights[4])
+int64_t mona_resize_source(const mona_bound_op *b, int64_t y, float weights[4])
 {
     const axis a = rows_axis(b);
     return taps(&a, y, weights);
@@ -218,7 +218,7 @@ static void row(const mona_row_call *call)
     const uint32_t n = tap_count(ya.r), count = (uint32_t)(call->x_end - call->x_begin);
     const size_t element = mona_type_size(b->input[0].type);
     const size_t skip = (size_t)(source.begin - call->input[0].x_begin) * b->input_c0[0] * element;
-    ac_resize_row r = {
+    mona_resize_row r = {
         .type = b->output.type,
         .taps_y = n,
         .taps_x = n,
@@ -236,7 +236,7 @@ static void row(const mona_row_call *call)
         r.first = shifted;
     }
     const int64_t first = taps(&ya, call->y, r.weight_y);
-    const ac_row out = output_row(call);
+    const mona_row out = output_row(call);
     const uint32_t blocks = (b->output.channels + b->output_c0 - 1) / b->output_c0;
     for (uint32_t block = 0; block < blocks; block++) {
         for (uint32_t t = 0; t < n; t++) {
@@ -267,7 +267,7 @@ const mona_op_run mona_run_resize = {
 const mona_op_class mona_op_resize = {
     .name = "resize",
     .run = &mona_run_resize,
-    .kernels = AC_KERNEL(resize_row),
+    .kernels = MONA_KERNEL(resize_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .zeros = MONA_ZEROS_SAME,

@@ -45,8 +45,8 @@ static size_t scratch_bytes(const mona_bound_op *b, uint32_t columns)
     return plane_rows(b) * sizeof(uint8_t *);
 }
 
-ac_planes mona_store_planes(const mona_bound_op *b, const mona_buffer *planes, int64_t y,
-                            int64_t x_begin, uint8_t **rows)
+mona_planes mona_store_planes(const mona_bound_op *b, const mona_buffer *planes, int64_t y,
+                              int64_t x_begin, uint8_t **rows)
 {
     const mona_file_store *s = &b->op->store;
     const ptrdiff_t column =
@@ -56,7 +56,7 @@ ac_planes mona_store_planes(const mona_bound_op *b, const mona_buffer *planes, i
         rows[i] = (uint8_t *)planes->data + (ptrdiff_t)c * planes->channel_stride +
                   ((ptrdiff_t)y * s->block + dy) * planes->row_stride + column;
     }
-    return (ac_planes){rows, s->block, b->output.type, ac_f32_from_f16(s->scale), s->maximum};
+    return (mona_planes){rows, s->block, b->output.type, mona_f32_from_f16(s->scale), s->maximum};
 }
 
 static void row(const mona_row_call *call)
@@ -64,7 +64,7 @@ static void row(const mona_row_call *call)
     const mona_bound_op *b = call->bound;
     const uint32_t block = b->op->store.block;
     uint8_t **rows = (uint8_t **)(void *)call->scratch;
-    const ac_unpack_row unpack = {
+    const mona_unpack_row unpack = {
         .source = input_row(call, 0),
         .first = b->op->store.first_channel,
         .channels = b->output.channels * block * block,
@@ -84,7 +84,7 @@ const mona_op_run mona_run_store = {
 const mona_op_class mona_op_store = {
     .name = "store",
     .run = &mona_run_store,
-    .kernels = AC_KERNEL(unpack_row),
+    .kernels = MONA_KERNEL(unpack_row),
     .min_inputs = 1,
     .max_inputs = 1,
     .check = check,

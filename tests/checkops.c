@@ -71,7 +71,7 @@ static uint16_t random_half(flavour f)
     if (f == TINY || chance(16))
         return (uint16_t)(random_bits() &
                           0x8fff); /* zeros of both signs, subnormals, up to 2^-11 */
-    return ac_f16_from_f32((float)between(-2000, 2000) / (f == EXTREME ? 0.25f : 1000));
+    return mona_f16_from_f32((float)between(-2000, 2000) / (f == EXTREME ? 0.25f : 1000));
 }
 
 static void random_values(uint8_t *to, mona_type type, size_t count, flavour f)
@@ -89,7 +89,7 @@ static void random_values(uint8_t *to, mona_type type, size_t count, flavour f)
 typedef struct row_buffer {
     uint8_t *memory;
     size_t bytes;
-    ac_row row;
+    mona_row row;
 } row_buffer;
 
 static row_buffer new_row(mona_type type, uint32_t c0, uint32_t channels, uint32_t columns)
@@ -99,7 +99,7 @@ static row_buffer new_row(mona_type type, uint32_t c0, uint32_t channels, uint32
     row_buffer b = {.bytes = blocks * block + 2 * GUARD};
     b.memory = allocate(b.bytes);
     memset(b.memory, GUARD_BYTE, b.bytes);
-    b.row = (ac_row){b.memory + GUARD, block, c0, type};
+    b.row = (mona_row){b.memory + GUARD, block, c0, type};
     return b;
 }
 
@@ -142,7 +142,7 @@ static bool same(const uint8_t *a, const uint8_t *b, size_t bytes, char *detail,
 
 /* ---- pack and unpack ------------------------------------------------------------------------ */
 
-static bool check_pack(const ac_isa *isa, char *detail, size_t room)
+static bool check_pack(const mona_isa *isa, char *detail, size_t room)
 {
     enum { MOST = 40 };
     const mona_type to = (mona_type)between(0, 2);
@@ -167,14 +167,14 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
         if (from == MONA_F16 && chance(2)) /* a NaN, an infinity */
             memcpy(planes[c], (const uint16_t[]){(uint16_t)PICK(0x7e01, 0xfc00, 0x7c00)}, 2);
         source[c] = planes[c];
-        scale[c] = ac_f32_from_f16(random_half(PLAIN));
+        scale[c] = mona_f32_from_f16(random_half(PLAIN));
         if (from == MONA_U16 && to == MONA_U8)
             scale[c] = 1 / (float)PICK(1, 2, 4, 64, 256);
     }
     row_buffer out[2];
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(to, c0, channels, pixels);
-        const ac_pack_row p = {channels, pixels, source, step, scale, from, out[i].row};
+        const mona_pack_row p = {channels, pixels, source, step, scale, from, out[i].row};
         (i ? isa : &reference_isa)->pack_row(&p);
     }
     snprintf(detail, room, "%u channels %s -> %s c0 %u, %u pixels, step %u", channels,
@@ -187,7 +187,7 @@ static bool check_pack(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
-static bool check_unpack(const ac_isa *isa, char *detail, size_t room)
+static bool check_unpack(const mona_isa *isa, char *detail, size_t room)
 {
     enum { ROWS = 64 };
     const mona_type from = (mona_type)between(0, 2),
@@ -202,14 +202,14 @@ static bool check_unpack(const ac_isa *isa, char *detail, size_t room)
     const size_t bytes = stride * channels / block + GUARD;
     const uint32_t maximum =
         to == MONA_U16 ? (uint32_t)PICK(1023, 65535) : (uint32_t)PICK(255, 200);
-    const float scale = ac_f32_from_f16(chance(2) ? F16_ONE : random_half(PLAIN));
+    const float scale = mona_f32_from_f16(chance(2) ? F16_ONE : random_half(PLAIN));
     uint8_t *out[2], *rows[ROWS];
     for (int i = 0; i < 2; i++) {
         out[i] = allocate(bytes);
         memset(out[i], GUARD_BYTE, bytes);
         for (uint32_t r = 0; r < channels / block; r++)
             rows[r] = out[i] + r * stride;
-        const ac_unpack_row u = {
+        const mona_unpack_row u = {
             source.row, first, channels, pixels, {rows, block, to, scale, maximum}};
         (i ? isa : &reference_isa)->unpack_row(&u);
     }
@@ -224,7 +224,7 @@ static bool check_unpack(const ac_isa *isa, char *detail, size_t room)
 
 /* ---- resize and elementwise ----------------------------------------------------------------- */
 
-static bool check_resize(const ac_isa *isa, char *detail, size_t room)
+static bool check_resize(const mona_isa *isa, char *detail, size_t room)
 {
     const mona_type type = (mona_type)between(0, 2);
     const uint32_t taps = (uint32_t)PICK(1, 2, 4, 4), c0 = (uint32_t)PICK(1, 1, 4, 8, 16, 32);
@@ -232,12 +232,12 @@ static bool check_resize(const ac_isa *isa, char *detail, size_t room)
     const float scale = (float)PICK(200, 200, 200, 150, 50, 130, 400) / 100;
     const uint32_t columns = (uint32_t)((float)in * scale) + 1;
     row_buffer rows[4];
-    ac_resize_row r = {.type = type,
-                       .taps_y = taps,
-                       .taps_x = taps,
-                       .in_columns = in,
-                       .c0 = c0,
-                       .out_columns = columns};
+    mona_resize_row r = {.type = type,
+                         .taps_y = taps,
+                         .taps_x = taps,
+                         .in_columns = in,
+                         .c0 = c0,
+                         .out_columns = columns};
     int32_t *first = allocate(columns * sizeof *first);
     float *weights = allocate(columns * taps * sizeof *weights);
     for (uint32_t x = 0; x < columns; x++) {
@@ -280,7 +280,7 @@ static float usual_scale(mona_type type)
     return type == MONA_F16 ? 1 : (float)PICK(1024, 1025, 2047, between(1024, 2048)) / power;
 }
 
-static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
+static bool check_elementwise(const mona_isa *isa, char *detail, size_t room)
 {
     const ac_target *target = chance(4) ? &ac_target_ascend310 : &ac_target_host;
     const uint32_t channels = (uint32_t)PICK(1, 3, 4, 7, 16, 32, between(1, 70));
@@ -292,13 +292,13 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
     section s = {0};
     const mona_file_epilogue file = random_epilogue(&s, channels, f);
     for (uint32_t c = 0; c < channels; c++)
-        slope[c] = ac_f32_from_f16(random_half(f));
-    ac_elementwise_row e = {
+        slope[c] = mona_f32_from_f16(random_half(f));
+    mona_elementwise_row e = {
         .multiply = chance(2),
         .channels = channels,
         .pixels = pixels,
-        .scale_a = ac_f32_from_f16(random_half(f)),
-        .scale_b = ac_f32_from_f16(random_half(f)),
+        .scale_a = mona_f32_from_f16(random_half(f)),
+        .scale_b = mona_f32_from_f16(random_half(f)),
         .zero_a = types[0] == MONA_U8 && chance(2) ? (float)between(0, 255) : 0,
         .zero_b = types[1] == MONA_U8 && chance(2) ? (float)between(0, 255) : 0,
         .zero = types[2] == MONA_U8 && chance(2) ? (float)between(0, 255) : 0,
@@ -309,9 +309,9 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
                 .slope = file.activation == MONA_ACT_PRELU ? slope : NULL,
                 .activation = file.activation,
                 .activation_after_add = file.activation_after_add,
-                .clip_min = ac_f32_from_f16(file.clip_min),
-                .clip_max = ac_f32_from_f16(file.clip_max),
-                .output_scale = ac_f32_from_f16(file.output_scale),
+                .clip_min = mona_f32_from_f16(file.clip_min),
+                .clip_max = mona_f32_from_f16(file.clip_max),
+                .output_scale = mona_f32_from_f16(file.output_scale),
             },
     };
     if (chance(2)) {
@@ -320,7 +320,7 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
         e.epilogue.output_scale =
             (float)PICK(4, 1 << 2, 1 << 7, 1 << 9, 1 << 21, 1 << 24, between(1 << 7, 1 << 20)) /
             512;
-        e.epilogue.output_scale = ac_f16_round(e.epilogue.output_scale);
+        e.epilogue.output_scale = mona_f16_round(e.epilogue.output_scale);
     }
     const uint32_t b_channels = e.broadcast_b ? 1 : channels;
     row_buffer a =
@@ -347,7 +347,7 @@ static bool check_elementwise(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
-static bool check_activation(const ac_isa *isa, char *detail, size_t room)
+static bool check_activation(const mona_isa *isa, char *detail, size_t room)
 {
     const bool table = chance(2);
     const mona_type type = table ? MONA_U8 : MONA_F16;
@@ -357,13 +357,13 @@ static bool check_activation(const ac_isa *isa, char *detail, size_t room)
     uint8_t entries[256];
     for (int i = 0; i < 256; i++)
         entries[i] = (uint8_t)random_bits();
-    ac_function_row r = {
+    mona_function_row r = {
         .channels = channels,
         .pixels = pixels,
         .function =
             table ? MONA_ACT_TABLE : (uint8_t)between(MONA_ACT_TABLE + 1, MONA_ACT_COUNT - 1),
         .table = entries,
-        .alpha = ac_f32_from_f16(random_half(PLAIN)),
+        .alpha = mona_f32_from_f16(random_half(PLAIN)),
     };
     row_buffer in = random_row(type, c0, channels, pixels, f);
     row_buffer out[2];
@@ -382,7 +382,7 @@ static bool check_activation(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
-static bool check_normalise(const ac_isa *isa, char *detail, size_t room)
+static bool check_normalise(const mona_isa *isa, char *detail, size_t room)
 {
     const mona_type types[] = {MONA_U8, MONA_S8, MONA_F16};
     const mona_type from = types[random_bits() % 3], to = types[random_bits() % 3];
@@ -396,12 +396,12 @@ static bool check_normalise(const ac_isa *isa, char *detail, size_t room)
     }
     row_buffer in = random_row(from, c0, channels, pixels, (flavour)between(0, FLAVOURS - 1));
     row_buffer out[2];
-    ac_normalise_row r = {.source = in.row,
-                          .channels = channels,
-                          .pixels = pixels,
-                          .epsilon = chance(2) ? 1e-6f : 0.25f,
-                          .gain = gain,
-                          .shift = shift};
+    mona_normalise_row r = {.source = in.row,
+                            .channels = channels,
+                            .pixels = pixels,
+                            .epsilon = chance(2) ? 1e-6f : 0.25f,
+                            .gain = gain,
+                            .shift = shift};
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(to, c0, channels, pixels);
         r.output = out[i].row;
@@ -416,7 +416,7 @@ static bool check_normalise(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
-static bool check_fold(const ac_isa *isa, char *detail, size_t room)
+static bool check_fold(const mona_isa *isa, char *detail, size_t room)
 {
     const uint32_t c0 = (uint32_t)PICK(4, 16, 16, 16), pixels = (uint32_t)between(1, 40);
     const bool add = chance(2);
@@ -426,7 +426,7 @@ static bool check_fold(const ac_isa *isa, char *detail, size_t room)
                          new_row(MONA_F16, c0, c0, 2 * pixels)};
     memcpy(out[1].memory, out[0].memory, out[0].bytes);
     for (int i = 0; i < 2; i++) {
-        const ac_fold_row r = {add, in.row.data, out[i].row.data, c0 * pixels};
+        const mona_fold_row r = {add, in.row.data, out[i].row.data, c0 * pixels};
         if (add)
             memset(r.to, 0, r.count * sizeof(float));
         (i ? isa : &reference_isa)->fold_row(&r);
@@ -440,7 +440,7 @@ static bool check_fold(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
-static bool check_attention(const ac_isa *isa, char *detail, size_t room)
+static bool check_attention(const mona_isa *isa, char *detail, size_t room)
 {
     enum { MAX_ROWS = 3 };
     const mona_type types[] = {MONA_U8, MONA_S8, MONA_F16};
@@ -461,7 +461,7 @@ static bool check_attention(const ac_isa *isa, char *detail, size_t room)
         key_rows[y] = keys[y].row.data;
         value_rows[y] = v[y].row.data;
     }
-    ac_attention_row a = {
+    mona_attention_row a = {
         .queries = queries.row,
         .keys = keys[0].row,
         .values = v[0].row,
@@ -475,7 +475,7 @@ static bool check_attention(const ac_isa *isa, char *detail, size_t room)
         .value_size = values,
         .scale = (float)between(1, 100) / 4096,
         .value_scale = 0.75f,
-        .scratch = allocate(AC_ATTENTION_SCRATCH(rows * columns, size, values) * sizeof(float)),
+        .scratch = allocate(MONA_ATTENTION_SCRATCH(rows * columns, size, values) * sizeof(float)),
     };
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(to, c0, heads * values, pixels);
@@ -508,7 +508,7 @@ static mona_curve random_curve(int32_t most)
     return c;
 }
 
-static bool check_luma(const ac_isa *isa, char *detail, size_t room)
+static bool check_luma(const mona_isa *isa, char *detail, size_t room)
 {
     const uint32_t bits = (uint32_t)PICK(8, 8, 9, 10), pixels = (uint32_t)between(1, 200);
     const mona_type type = bits == 8 ? MONA_U8 : MONA_U16;
@@ -517,7 +517,7 @@ static bool check_luma(const ac_isa *isa, char *detail, size_t room)
     row_buffer out[2];
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(type, 1, 1, pixels);
-        const ac_luma_row r = {in.row.data, out[i].row.data, pixels, bits, &curve};
+        const mona_luma_row r = {in.row.data, out[i].row.data, pixels, bits, &curve};
         (i ? isa : &reference_isa)->luma_row(&r);
     }
     snprintf(detail, room, "%u samples of %u bits", pixels, bits);
@@ -528,7 +528,7 @@ static bool check_luma(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
-static bool check_chroma(const ac_isa *isa, char *detail, size_t room)
+static bool check_chroma(const mona_isa *isa, char *detail, size_t room)
 {
     const uint32_t bits = (uint32_t)PICK(8, 8, 9, 10), pixels = (uint32_t)between(1, 200);
     const mona_type type = bits == 8 ? MONA_U8 : MONA_U16;
@@ -538,13 +538,13 @@ static bool check_chroma(const ac_isa *isa, char *detail, size_t room)
     row_buffer out[2];
     for (int i = 0; i < 2; i++) {
         out[i] = new_row(type, 1, 1, pixels);
-        const ac_chroma_row r = {.from = in.row.data,
-                                 .to = out[i].row.data,
-                                 .luma = (const uint16_t *)(const void *)luma.row.data,
-                                 .pixels = pixels,
-                                 .bits = bits,
-                                 .gain = &gain,
-                                 .offset = &offset};
+        const mona_chroma_row r = {.from = in.row.data,
+                                   .to = out[i].row.data,
+                                   .luma = (const uint16_t *)(const void *)luma.row.data,
+                                   .pixels = pixels,
+                                   .bits = bits,
+                                   .gain = &gain,
+                                   .offset = &offset};
         (i ? isa : &reference_isa)->chroma_row(&r);
     }
     snprintf(detail, room, "%u samples of %u bits", pixels, bits);
@@ -559,11 +559,11 @@ static bool check_chroma(const ac_isa *isa, char *detail, size_t room)
 /* ---- check ---------------------------------------------------------------------------------- */
 
 /* isa NULL: the AI Core program, on the model of the 310. */
-typedef bool check_function(const ac_isa *isa, char *detail, size_t room);
+typedef bool check_function(const mona_isa *isa, char *detail, size_t room);
 
 static uint32_t share = 1;
 
-static void check_many(const ac_isa *isa, const char *what, check_function *check, uint32_t count)
+static void check_many(const mona_isa *isa, const char *what, check_function *check, uint32_t count)
 {
     char detail[512] = "";
     bool ok = true;
@@ -572,7 +572,7 @@ static void check_many(const ac_isa *isa, const char *what, check_function *chec
     report(ok, isa ? isa->name : "model310", what, detail);
 }
 
-static void check_isa(const ac_isa *isa)
+static void check_isa(const mona_isa *isa)
 {
     check_many(isa, "conv_row", check_conv, 5000);
     check_many(isa, "conv_row, zeros", check_zeros, 200);
@@ -625,7 +625,7 @@ int main(int argc, char **argv)
     only = "amx";
 #endif
     for (size_t i = 0; i < MONA_ISAS; i++) {
-        const ac_isa *isa = mona_isas[i].isa;
+        const mona_isa *isa = mona_isas[i].isa;
         const bool wanted = !only || !strcmp(only, isa->name);
         if (!(mona_isas[i].needs & ~features) && wanted)
             (bench ? bench_isa : check_isa)(isa);

@@ -24,8 +24,8 @@ static void fill_floats(float *x, uint32_t count)
     enum { SPECIALS = sizeof specials / sizeof *specials };
     for (uint32_t i = 0; i < count; i++)
         x[i] = i % 16 == 0   ? specials[i / 16 % SPECIALS]
-               : i % 16 == 1 ? ac_float((array_bits() & 0x807fffff) | 0x7f800000) /* NaN */
-               : i % 2       ? ac_float(array_bits())
+               : i % 16 == 1 ? mona_float((array_bits() & 0x807fffff) | 0x7f800000) /* NaN */
+               : i % 2       ? mona_float(array_bits())
                              : (float)(int32_t)array_bits() * (i % 4 ? 0x1p-27f : 0x1p-31f);
 }
 

@@ -62,11 +62,11 @@ PEAK_LOOP(dotvex, "avx2", DOTVEX)
 PEAK_LOOP(dot256, "avx2", DOT256)
 PEAK_LOOP(fma256, "avx2,fma", FMA256)
 
-static peak_loop peak_of(const ac_isa *isa, bool half)
+static peak_loop peak_of(const mona_isa *isa, bool half)
 {
-    if (isa == &ac_isa_avx512 || isa == &ac_isa_avx512_spare)
+    if (isa == &mona_isa_avx512 || isa == &mona_isa_avx512_spare)
         return half ? (peak_loop){fma512, 12 * 16} : (peak_loop){dot512, 12 * 64};
-    if (isa == &ac_isa_avxvnni && !half)
+    if (isa == &mona_isa_avxvnni && !half)
         return (peak_loop){dotvex, 12 * 32};
     return half ? (peak_loop){fma256, 12 * 8} : (peak_loop){dot256, 12 * 16};
 }
@@ -76,26 +76,27 @@ PEAK_LOOP(matrix128, TWELVE(MATRIX128))
 PEAK_LOOP(products128, EIGHT(PRODUCTS128))
 PEAK_LOOP(fma128, TWELVE(FMA128))
 
-static peak_loop peak_of(const ac_isa *isa, bool half)
+static peak_loop peak_of(const mona_isa *isa, bool half)
 {
     if (half)
         return (peak_loop){fma128, 12 * 4};
-    if (isa == &ac_isa_i8mm)
+    if (isa == &mona_isa_i8mm)
         return (peak_loop){matrix128, 12 * 32};
-    return isa == &ac_isa_dotprod ? (peak_loop){dot128, 12 * 16} : (peak_loop){products128, 8 * 16};
+    return isa == &mona_isa_dotprod ? (peak_loop){dot128, 12 * 16}
+                                    : (peak_loop){products128, 8 * 16};
 }
 #else
-static peak_loop peak_of(const ac_isa *isa, bool half)
+static peak_loop peak_of(const mona_isa *isa, bool half)
 {
     (void)isa, (void)half;
     return (peak_loop){0};
 }
 #endif
 
-static double giga_macs_peak(const ac_isa *isa, bool half)
+static double giga_macs_peak(const mona_isa *isa, bool half)
 {
     enum { ROUNDS = 20000 };
-    if (isa == &ac_isa_c)
+    if (isa == &mona_isa_c)
         return 0;
     const peak_loop loop = peak_of(isa, half);
     double best = 1e9;
@@ -121,7 +122,7 @@ static double best_time(void (*call)(void *), void *argument)
     return best;
 }
 
-static void bench_line(const ac_isa *isa, const char *what, double gigas, const char *unit,
+static void bench_line(const mona_isa *isa, const char *what, double gigas, const char *unit,
                        double peak)
 {
     printf("%-12s %-36s %8.2f %s", isa->name, what, gigas, unit);
@@ -144,7 +145,7 @@ typedef struct bench_layer {
     uint32_t residual; /* channels, 0: none */
 } bench_layer;
 
-static void bench_conv(const ac_isa *isa, const bench_layer *layer)
+static void bench_conv(const mona_isa *isa, const bench_layer *layer)
 {
     section s = {0};
     conv_case k = {
@@ -210,12 +211,12 @@ static void bench_conv(const ac_isa *isa, const bench_layer *layer)
 }
 
 typedef struct row_call {
-    const ac_isa *isa;
-    ac_pack_row pack;
-    ac_unpack_row unpack;
-    ac_resize_row resize;
-    ac_elementwise_row elementwise;
-    ac_normalise_row normalise;
+    const mona_isa *isa;
+    mona_pack_row pack;
+    mona_unpack_row unpack;
+    mona_resize_row resize;
+    mona_elementwise_row elementwise;
+    mona_normalise_row normalise;
 } row_call;
 
 static void call_pack(void *argument)
@@ -249,7 +250,7 @@ static void call_normalise(void *argument)
 }
 
 /* Products of two maps, of a map and one pixel, and normalised channels. */
-static void bench_channels(const ac_isa *isa, mona_type type)
+static void bench_channels(const mona_isa *isa, mona_type type)
 {
     enum { N = BENCH_PIXELS, CHANNELS = 32 };
     static float gain[CHANNELS], shift[CHANNELS];
@@ -288,7 +289,7 @@ static void bench_channels(const ac_isa *isa, mona_type type)
 }
 
 /* Planes of 8 bits: the loads and stores of the shipped networks, and chroma doubled by bicubic. */
-static void bench_rows(const ac_isa *isa)
+static void bench_rows(const mona_isa *isa)
 {
     enum { N = BENCH_PIXELS };
     static uint8_t samples[8][2 * N + GUARD], planes[8][2 * N + GUARD];
@@ -339,7 +340,7 @@ static void bench_rows(const ac_isa *isa)
     free(packed.memory);
 }
 
-static void bench_isa(const ac_isa *isa)
+static void bench_isa(const mona_isa *isa)
 {
     static const bench_layer layers[] = {
         {"conv 3x3 u8 1 -> 16 u8", 1, 16, 3, 0, MONA_U8, MONA_U8, 0},

@@ -50,7 +50,7 @@ static uint32_t add_scales(section *s, uint32_t count, const conv_case *k)
     for (uint32_t i = 0; i < count; i++)
         values[i] = k->f == EXTREME && chance(4)
                         ? 0x7bff
-                        : ac_f16_from_f32((float)between(0, 1000) / 200000);
+                        : mona_f16_from_f32((float)between(0, 1000) / 200000);
     const uint32_t offset = add_data(s, values, count * sizeof *values);
     free(values);
     return offset;
@@ -71,8 +71,8 @@ static uint32_t add_bias(section *s, uint32_t count, bool half, flavour f)
     const bool wild = chance(4);
     for (uint32_t i = 0; i < count; i++)
         values[i] =
-            half ? ac_bits(chance(4) ? -0.0f
-                                     : (float)between(-1000, 1000) / (f == TINY ? 1e12f : 512))
+            half ? mona_bits(chance(4) ? -0.0f
+                                       : (float)between(-1000, 1000) / (f == TINY ? 1e12f : 512))
                  : (uint32_t)random_bias(wild);
     const uint32_t offset = add_data(s, values, count * sizeof *values);
     free(values);
@@ -91,7 +91,7 @@ static mona_file_epilogue random_epilogue(section *s, uint32_t channels, flavour
     uint16_t a = random_half(f), b = random_half(f);
     if (chance(4)) /* zeros of either sign, which must survive */
         a = (uint16_t)PICK(0, 0x8000, a), b = (uint16_t)PICK(0, 0x8000, b);
-    const bool ordered = ac_f32_from_f16(a) <= ac_f32_from_f16(b);
+    const bool ordered = mona_f32_from_f16(a) <= mona_f32_from_f16(b);
     e.clip_min = ordered ? a : b;
     e.clip_max = ordered ? b : a;
     if (e.activation == MONA_ACT_PRELU)
@@ -195,10 +195,10 @@ static void random_store(conv_case *k)
 typedef struct conv_result {
     uint8_t *bytes;
     size_t size;
-    ac_row row; /* unless the results went to planes */
+    mona_row row; /* unless the results went to planes */
 } conv_result;
 
-static mona_bound_op bound_conv(const conv_case *k, const section *s, const ac_isa *isa)
+static mona_bound_op bound_conv(const conv_case *k, const section *s, const mona_isa *isa)
 {
     mona_bound_op b = {
         .op = &k->op,
@@ -328,7 +328,7 @@ static void finish_core(ac_core *core)
 }
 
 /* What is in the channels after the last one depends on what the residual has there. */
-static void clear_padding(ac_row *row, uint32_t channels, uint32_t pixels)
+static void clear_padding(mona_row *row, uint32_t channels, uint32_t pixels)
 {
     for (uint32_t c = channels; c < padded_channels(channels, row->c0); c++)
         for (uint32_t x = 0; x < pixels; x++)
@@ -344,7 +344,7 @@ static void clear_gaps(uint8_t *planes, size_t stride, size_t samples, uint32_t 
 
 /* isa NULL: the AI Core program. */
 static conv_result run_conv(const conv_case *k, const section *s, const conv_input *in,
-                            const ac_isa *isa, bool modelled)
+                            const mona_isa *isa, bool modelled)
 {
     mona_bound_op b = bound_conv(k, s, isa);
     resident r = new_resident(&b, in);
@@ -401,7 +401,7 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
 
 /* Copies the values of columns to a row that may have other channel blocks and begins `lead`
  * columns earlier. */
-static void copy_values(ac_row *to, const ac_row *from, uint32_t channels, uint32_t columns,
+static void copy_values(mona_row *to, const mona_row *from, uint32_t channels, uint32_t columns,
                         uint32_t lead)
 {
     for (uint32_t c = 0; c < channels; c++)
@@ -447,7 +447,7 @@ static void describe_conv(char *to, size_t room, const conv_case *k)
              k->store, k->store_op.store.block, mona_type_name(k->plane_type), k->f);
 }
 
-static bool check_conv(const ac_isa *isa, char *detail, size_t room)
+static bool check_conv(const mona_isa *isa, char *detail, size_t room)
 {
     conv_case k;
     conv_input in;
@@ -481,7 +481,7 @@ static bool check_conv(const ac_isa *isa, char *detail, size_t room)
     return ok;
 }
 
-static bool check_zeros(const ac_isa *isa, char *detail, size_t room)
+static bool check_zeros(const mona_isa *isa, char *detail, size_t room)
 {
     only_zeros = true;
     const bool ok = check_conv(isa, detail, room);
@@ -501,7 +501,7 @@ static void ramp_conv(conv_case *k, section *s, float scale, int32_t bias)
         weights[o * k->input.channels] = 1;
         weights[o * k->input.channels + 1] = 127;
         biases[o] = bias;
-        scales[o] = ac_f16_from_f32(scale);
+        scales[o] = mona_f16_from_f32(scale);
     }
     k->op.conv = (mona_file_conv){
         .kernel_h = 1,
@@ -528,7 +528,7 @@ static void ramp_input(const conv_input *in, uint32_t pixels)
 
 /* Accumulators from -2^21 to 2^21, a part of them a time: with scales of few bits all values
  * halfway between two fp16 numbers, and their neighbours, with and without a residual. */
-static bool check_rounding(const ac_isa *isa, char *detail, size_t room)
+static bool check_rounding(const mona_isa *isa, char *detail, size_t room)
 {
     const uint32_t outputs = (uint32_t)PICK(16, 16, 4, 6);
     const float scale = (float)PICK(1, 1, 2, 3, 16) * 0x1p-14f;
@@ -548,7 +548,7 @@ static bool check_rounding(const ac_isa *isa, char *detail, size_t room)
     k.plane_type = k.output.type;
     k.op.epilogue = (mona_file_epilogue){
         .activation_after_add = (uint8_t)PICK(MONA_ACT_NONE, MONA_ACT_RELU),
-        .residual_scale = ac_f16_from_f32((float)PICK(4, 4, 5, 9, 16) / 16),
+        .residual_scale = mona_f16_from_f32((float)PICK(4, 4, 5, 9, 16) / 16),
         .output_scale = F16_ONE,
         .slopes = MONA_NONE,
     };

@@ -112,7 +112,7 @@ static mona_type a_type(ac_mad type)
 static void turn(float t[MAX_FRACTAL_K][AC_FRACTAL], ac_mad type, const uint8_t *b, uint32_t k)
 {
     float wide[AC_FRACTAL * MAX_FRACTAL_K];
-    ac_to_floats(wide, b, type == AC_MAD_F32F16F16 ? MONA_F16 : MONA_S8, AC_FRACTAL * k);
+    mona_to_floats(wide, b, type == AC_MAD_F32F16F16 ? MONA_F16 : MONA_S8, AC_FRACTAL * k);
     for (uint32_t i = 0; i < k; i++)
         for (uint32_t n = 0; n < AC_FRACTAL; n++)
             t[i][n] = wide[n * k + i];
@@ -130,7 +130,7 @@ static void multiply_row(void *c, ac_mad type, const uint8_t *a,
     const bool half = type == AC_MAD_F32F16F16;
     if (half)
         memcpy(sum, floats, sizeof sum);
-    ac_to_floats(wide, a, a_type(type), k);
+    mona_to_floats(wide, a, a_type(type), k);
     for (uint32_t i = 0; i < k; i += 4) /* four at a time, so that the sums stay in registers */
         for (uint32_t n = 0; n < AC_FRACTAL; n++)
             sum[n] = sum[n] + wide[i] * b[i][n] + wide[i + 1] * b[i + 1][n] +
@@ -183,10 +183,10 @@ static void drain(uint16_t *dst_ub, const void *src_l0c, const uint16_t *deq16, 
     const size_t count = (size_t)c.blocks * FRACTAL;
     float scale[AC_FRACTAL] = {0};
     for (uint32_t i = 0; i < AC_FRACTAL && kind == AC_DRAIN_S32_F16_DEQ; i++)
-        scale[i] = ac_f32_from_f16(deq16[i]);
+        scale[i] = mona_f32_from_f16(deq16[i]);
     for (uint32_t burst = 0; burst < c.bursts; burst++) {
         for (size_t i = 0; i < count; i++) {
-            const uint16_t t = ac_f16_from_f32(
+            const uint16_t t = mona_f16_from_f32(
                 kind == AC_DRAIN_S32_F16_DEQ ? (float)s[i] * scale[i % AC_FRACTAL] : f[i]);
             dst_ub[i] = relu && t & 0x8000 ? 0 : t;
         }
@@ -217,14 +217,14 @@ static inline float load_value(const uint8_t *p, bool wide)
 {
     float f;
     if (!wide)
-        return ac_f32_from_f16(load_half(p));
+        return mona_f32_from_f16(load_half(p));
     memcpy(&f, p, sizeof f);
     return f;
 }
 
 static inline void store_value(uint8_t *p, bool wide, float value)
 {
-    const uint16_t h = wide ? 0 : ac_f16_from_f32(value);
+    const uint16_t h = wide ? 0 : mona_f16_from_f32(value);
     memcpy(p, wide ? (const void *)&value : &h, wide ? sizeof value : sizeof h);
 }
 
@@ -275,10 +275,10 @@ static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
 {
     switch (kind) {
     case AC_F16_U8:
-        *to = (uint8_t)ac_saturate_round(load_value(from, false), 0, 255);
+        *to = (uint8_t)mona_saturate_round(load_value(from, false), 0, 255);
         break;
     case AC_F16_S8:
-        *to = (uint8_t)ac_saturate_round(load_value(from, false), -128, 127);
+        *to = (uint8_t)mona_saturate_round(load_value(from, false), -128, 127);
         break;
     case AC_U8_F16:
         store_value(to, false, *from);
@@ -310,7 +310,7 @@ static inline void compute(const ac_instruction *i, bool wide, uint8_t *to, cons
     else if (ac_is_vecs(op))
         store_value(to, wide,
                     operate(vecs == AC_VADDS || vecs == AC_VADDS_F32 ? AC_VADD : AC_VMUL,
-                            load_value(p, wide), wide ? i->scalar : ac_f16_round(i->scalar)));
+                            load_value(p, wide), wide ? i->scalar : mona_f16_round(i->scalar)));
     else if (vec2 == AC_VAND || vec2 == AC_VOR)
         operate_bits(vec2, to, p, q);
     else if (vec2 >= AC_VADD_S32)
@@ -358,12 +358,12 @@ static void transpose(const ac_core *core, const ac_turned *to, const ac_turned 
 static void move_element(const ac_move *m, uint8_t *to, const uint8_t *from)
 {
     const bool half = m->dst_type == MONA_F16 || m->src_type == MONA_F16;
-    float v = ac_element(from, m->src_type);
+    float v = mona_element(from, m->src_type);
     if (half || m->scale != F16_ONE)
-        v *= ac_f32_from_f16(m->scale);
+        v *= mona_f32_from_f16(m->scale);
     if (half)
-        v = ac_f16_round(v);
-    ac_put_element(to, m->dst_type, v, m->maximum);
+        v = mona_f16_round(v);
+    mona_put_element(to, m->dst_type, v, m->maximum);
 }
 
 static void move(uint8_t *to, const uint8_t *from, const ac_move *m)

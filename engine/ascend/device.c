@@ -55,9 +55,9 @@ static mona_status copy(const mona_device *device, const mona_copy *c)
 }
 
 /* Plans bind operators to row kernels, which never run here. */
-static const ac_isa *isa(const char *highest)
+static const mona_isa *isa(const char *highest)
 {
-    return !highest || mona_names_equal(highest, mona_device_ascend.name) ? &ac_isa_c : NULL;
+    return !highest || mona_names_equal(highest, mona_device_ascend.name) ? &mona_isa_c : NULL;
 }
 
 /* Models of the vendor's compiler have no plans: mona_om_open() runs them. */

@@ -162,7 +162,7 @@ static void put_vector(maker *m, const ac_form *f, const place *at, uint32_t ope
 {
     const uint32_t op = f->opcode;
     const bool valued = op == AC_OP_DUP || ac_is_vecs((ac_opcode)op);
-    uint32_t value = op == AC_OP_DUP ? f->value : ac_f16_from_f32(f->scalar);
+    uint32_t value = op == AC_OP_DUP ? f->value : mona_f16_from_f32(f->scalar);
     if (ac_operations[op].width[0] == sizeof value)
         memcpy(&value, &f->scalar, sizeof value);
     set_lanes(m, (uint32_t)f->config[1]);

@@ -46,12 +46,12 @@ static size_t scratch_bytes(const plan_op *op)
 size_t mona_plan_zero_bytes(const mona_plan *plan)
 {
     const bool core = mona_plan_on_ai_core(plan);
-    size_t bytes = AC_ROW_SLACK;
+    size_t bytes = MONA_ROW_SLACK;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
         if (!(core && (op->map || mona_padding(&op->bound.output))) &&
-            op->row_bytes + AC_ROW_SLACK > bytes)
-            bytes = op->row_bytes + AC_ROW_SLACK;
+            op->row_bytes + MONA_ROW_SLACK > bytes)
+            bytes = op->row_bytes + MONA_ROW_SLACK;
     }
     return bytes;
 }
@@ -62,7 +62,7 @@ static void place_zeros(mona_plan *plan, size_t *end)
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         plan_op *op = &plan->ops[o];
         op->zero_offset = mona_padding(&op->bound.output) && !op->row_outside && op->read_outside
-                              ? place(end, op->row_bytes + AC_ROW_SLACK)
+                              ? place(end, op->row_bytes + MONA_ROW_SLACK)
                               : plan->zero_offset;
     }
 }

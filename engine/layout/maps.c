@@ -50,21 +50,21 @@ static size_t shape_map(mona_plan *plan, uint32_t o, const plan_progress *margin
     const uint64_t row = (uint64_t)op->columns * op->bound.output_c0 * mona_type_size(s->type);
     /* At most 2^24 x 2^15 x 2^10. With every row aligned, it is no less than either layout
      * takes. */
-    if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * AC_ROW_SLACK)
+    if ((row + MONA_ALIGNMENT) * s->height * blocks >= PLAN_MAX_BYTES - 2 * MONA_ROW_SLACK)
         return PLAN_MAX_BYTES;
     /* Copies of an AI Core cannot step over whole blocks of a map. */
     const bool apart = margins->need || mona_plan_on_ai_core(plan);
     const size_t rows = apart ? 1 : s->height; /* rows of a block that lie side by side */
     op->block_stride = align_up((size_t)row * rows);
     op->row_bytes = apart ? (size_t)blocks * op->block_stride : (size_t)row;
-    return align_up((size_t)blocks * op->block_stride * (s->height / rows) + AC_ROW_SLACK);
+    return align_up((size_t)blocks * op->block_stride * (s->height / rows) + MONA_ROW_SLACK);
 }
 
 /* At most 2^30 elements of 8 bytes, which needs 64 bits. An AI Core's copies of whole blocks read
  * beyond the last one. */
 static size_t array_bytes(const mona_plan *plan, const mona_shape *s)
 {
-    const size_t beyond = mona_plan_on_ai_core(plan) ? AC_ROW_SLACK : 0;
+    const size_t beyond = mona_plan_on_ai_core(plan) ? MONA_ROW_SLACK : 0;
     const uint64_t bytes = mona_shape_elements(s) * mona_type_size(s->type);
     return bytes < PLAN_MAX_BYTES - MONA_ALIGNMENT ? align_up((size_t)bytes + beyond)
                                                    : PLAN_MAX_BYTES;

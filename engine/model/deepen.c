@@ -30,7 +30,7 @@ typedef struct deepening {
 
 static uint16_t scaled_f16(uint16_t scale, float by)
 {
-    return ac_f16_from_f32(ac_f32_from_f16(scale) * by);
+    return mona_f16_from_f32(mona_f32_from_f16(scale) * by);
 }
 
 /* How many steps of a deeper sample make up one of 8 bits. */

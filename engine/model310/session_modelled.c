@@ -490,9 +490,9 @@ static mona_status open_device(const mona_device *device, mona_device_properties
 }
 
 /* There is one, which is named as the device is. */
-static const ac_isa *isa(const char *highest)
+static const mona_isa *isa(const char *highest)
 {
-    return !highest || mona_names_equal(highest, mona_device_model310.name) ? &ac_isa_c : NULL;
+    return !highest || mona_names_equal(highest, mona_device_model310.name) ? &mona_isa_c : NULL;
 }
 
 static const mona_ai_core ai_core = {

@@ -68,7 +68,7 @@ typedef struct mona_bound_op {
     const struct mona_op_run *run;
     const mona_kernel *kernel; /* ARRAY_KERNEL, KERNEL: the application's */
     const ac_target *target;
-    const ac_isa *isa; /* row kernels; on an AI Core, for what has no program */
+    const mona_isa *isa; /* row kernels; on an AI Core, for what has no program */
     /* On an AI Core: the program that computes it, known after bind(). NULL: it has none, and the
      * time on a chip is an estimate. */
     const struct mona_op_program *program;
@@ -216,7 +216,7 @@ typedef struct mona_op_class {
     const char *name;
     const mona_op_run *run;
     const mona_op_run *run_map; /* the same on whole maps; NULL: it only works row by row */
-    uint32_t kernels; /* row kernels that these may call: a set of AC_KERNEL (isa_table.h) */
+    uint32_t kernels; /* row kernels that these may call: a set of MONA_KERNEL (isa_table.h) */
     uint32_t min_inputs, max_inputs;
     mona_zeros zeros;
     mona_picture picture;

@@ -12,7 +12,7 @@ enum { PIECE = 512, MAX_SHIFT = 2 };
 
 typedef struct curves_job {
     const mona_curves *curves;
-    const ac_isa *isa;
+    const mona_isa *isa;
     const mona_buffer *in, *out;
     mona_size size;
     unsigned shift_x, shift_y;
@@ -78,13 +78,13 @@ static void chroma_rows(const curves_job *j, uint32_t y)
         const uint32_t count = width - x < PIECE ? width - x : PIECE;
         luma_means(means, j, y, x, count);
         for (unsigned c = 0; c < 2; c++) {
-            const ac_chroma_row row = {.from = at(j, &j->in[1 + c], y, x),
-                                       .to = at(j, &j->out[1 + c], y, x),
-                                       .luma = means,
-                                       .pixels = count,
-                                       .bits = j->curves->bits,
-                                       .gain = &j->curves->gain[c],
-                                       .offset = &j->curves->offset[c]};
+            const mona_chroma_row row = {.from = at(j, &j->in[1 + c], y, x),
+                                         .to = at(j, &j->out[1 + c], y, x),
+                                         .luma = means,
+                                         .pixels = count,
+                                         .bits = j->curves->bits,
+                                         .gain = &j->curves->gain[c],
+                                         .offset = &j->curves->offset[c]};
             j->isa->chroma_row(&row);
         }
     }
@@ -93,11 +93,11 @@ static void chroma_rows(const curves_job *j, uint32_t y)
 static void luma_rows(const curves_job *j, uint32_t begin, uint32_t end)
 {
     for (uint32_t y = begin; y < end; y++) {
-        const ac_luma_row row = {.from = at(j, &j->in[0], y, 0),
-                                 .to = at(j, &j->out[0], y, 0),
-                                 .pixels = j->size.width,
-                                 .bits = j->curves->bits,
-                                 .curve = &j->curves->luma};
+        const mona_luma_row row = {.from = at(j, &j->in[0], y, 0),
+                                   .to = at(j, &j->out[0], y, 0),
+                                   .pixels = j->size.width,
+                                   .bits = j->curves->bits,
+                                   .curve = &j->curves->luma};
         j->isa->luma_row(&row);
     }
 }
@@ -123,7 +123,7 @@ mona_status mona_curves_apply(const mona_curves *curves, const mona_device *devi
         size.height & ((1u << shift_y) - 1))
         return MONA_ERR_SHAPE;
     device = device ? device : &mona_device_host;
-    const ac_isa *isa = device->isa(cpu);
+    const mona_isa *isa = device->isa(cpu);
     if (!isa)
         return MONA_ERR_DEVICE;
     const curves_job job = {curves, isa, inputs, outputs, size, shift_x, shift_y};

@@ -15,10 +15,10 @@ static mona_status open_host(const mona_device *device, mona_device_properties *
     return MONA_OK;
 }
 
-static const ac_isa *host_isa(const char *highest)
+static const mona_isa *host_isa(const char *highest)
 {
     const uint32_t features = mona_port_cpu_features();
-    const ac_isa *best = NULL;
+    const mona_isa *best = NULL;
     for (size_t i = 0; i < MONA_ISAS; i++) {
         const bool usable = !(mona_isas[i].needs & ~features);
         if (usable && (!highest || mona_names_equal(highest, mona_isas[i].isa->name)))

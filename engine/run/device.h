@@ -98,7 +98,7 @@ struct mona_device {
     /* The best instruction set to run row kernels with, or the one named `highest`; it returns NULL
      * if there is no such set, or this machine cannot run it. On a device with AI Cores it is for
      * what has no program. */
-    const ac_isa *(*isa)(const char *highest);
+    const mona_isa *(*isa)(const char *highest);
     const mona_ai_core *ai_core;      /* NULL: a CPU */
     const mona_stream_class *streams; /* NULL: mona_thread_streams */
 };

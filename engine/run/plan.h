@@ -98,7 +98,7 @@ extern const mona_crew mona_threads;
 struct mona_plan {
     mona_model model;
     const ac_target *target;
-    const ac_isa *isa;          /* row kernels */
+    const mona_isa *isa;        /* row kernels */
     const mona_device *device;  /* with AI Cores, which computes; NULL: a CPU */
     const mona_session *shared; /* session whose constants are used; NULL: this plan's own */
     uint32_t cores;             /* threads, on the host */
@@ -202,13 +202,13 @@ static inline const mona_op_program *mona_plan_program_of(const mona_plan *plan,
 /* Bytes of L1 beside the constants. */
 static inline size_t mona_plan_l1_bytes(const mona_plan *plan)
 {
-    return max_size(plan->rings_bytes + AC_ROW_SLACK, plan->program.header.l1_bytes);
+    return max_size(plan->rings_bytes + MONA_ROW_SLACK, plan->program.header.l1_bytes);
 }
 
 /* The same of a group. */
 static inline size_t mona_plan_group_l1_bytes(const plan_group *g)
 {
-    return g->rings_bytes + AC_ROW_SLACK;
+    return g->rings_bytes + MONA_ROW_SLACK;
 }
 
 /* Bytes of constants that lie in L1 while a group runs on an AI Core, besides a row of zeros: those

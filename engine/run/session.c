@@ -381,7 +381,7 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
     for (uint32_t o = 0; o < plan->model.header->op_count; o++)
         if (plan->ops[o].zero_offset != plan->zero_offset)
             mona_fill_padding(s->arena + plan->ops[o].zero_offset,
-                              plan->ops[o].row_bytes + AC_ROW_SLACK,
+                              plan->ops[o].row_bytes + MONA_ROW_SLACK,
                               mona_padding(&plan->ops[o].bound.output));
     memset(s->arena + plan->maps_offset, 0, plan->maps_bytes);
     for (uint32_t i = 0; i < plan->cores; i++)

@@ -92,7 +92,7 @@ INLINE float float_at(const uint8_t *p, mona_type type)
     const element e = element_at(p, type);
     switch (type) {
     case MONA_F16:
-        return ac_f32_from_f16(e.u16);
+        return mona_f32_from_f16(e.u16);
     case MONA_F32:
         return e.f32;
     case MONA_U32:
@@ -230,14 +230,14 @@ const float *mona_array_view(float *room, array_source from, array_walk *w, uint
 
 static const uint32_t f32_nan = 0x7fc00000;
 
-/* Rounds to nearest even, like ac_f16_from_f32 except for infinities and NaNs. */
+/* Rounds to nearest even, like mona_f16_from_f32 except for infinities and NaNs. */
 static inline uint16_t half_of(float x)
 {
-    const uint32_t u = ac_bits(x) & 0x7fffffff;
-    const uint16_t sign = (uint16_t)(ac_bits(x) >> 16 & 0x8000);
+    const uint32_t u = mona_bits(x) & 0x7fffffff;
+    const uint16_t sign = (uint16_t)(mona_bits(x) >> 16 & 0x8000);
     if (u >= 0x477ff000) /* 65520, halfway from 65504 to 2^16 */
         return u > 0x7f800000 ? 0x7e00 : sign | 0x7c00;
-    return ac_f16_from_f32(x);
+    return mona_f16_from_f32(x);
 }
 
 typedef struct bounds {
@@ -295,7 +295,7 @@ void mona_array_put_floats(uint8_t *data, mona_type type, mona_conversion conver
     if (type == MONA_F32) {
         float *to = (float *)(void *)data + first;
         for (uint32_t i = 0; i < count; i++)
-            to[i] = from[i] == from[i] ? from[i] : ac_float(f32_nan);
+            to[i] = from[i] == from[i] ? from[i] : mona_float(f32_nan);
     } else if (type == MONA_F16) {
         uint16_t *to = (uint16_t *)(void *)data + first;
         for (uint32_t i = 0; i < count; i++)

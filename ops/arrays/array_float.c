@@ -16,13 +16,13 @@ INLINE float copy(float a, const float *p)
 INLINE float absolute(float a, const float *p)
 {
     (void)p;
-    return ac_float(ac_bits(a) & 0x7fffffff);
+    return mona_float(mona_bits(a) & 0x7fffffff);
 }
 
 INLINE float negative(float a, const float *p)
 {
     (void)p;
-    return ac_float(ac_bits(a) ^ 0x80000000);
+    return mona_float(mona_bits(a) ^ 0x80000000);
 }
 
 INLINE float sign(float a, const float *p)
@@ -46,14 +46,14 @@ INLINE float relu(float a, const float *p)
 /* Gives a magnitude the sign of a. Needed for a result of 0. */
 INLINE float with_sign(float magnitude, float a)
 {
-    return ac_float((ac_bits(magnitude) & 0x7fffffff) | (ac_bits(a) & 0x80000000));
+    return mona_float((mona_bits(magnitude) & 0x7fffffff) | (mona_bits(a) & 0x80000000));
 }
 
 /* From 2^23 on every number is an integer. */
 INLINE float truncated(float a, const float *p)
 {
     (void)p;
-    const bool whole = !(ac_float(ac_bits(a) & 0x7fffffff) < 0x1p23f);
+    const bool whole = !(mona_float(mona_bits(a) & 0x7fffffff) < 0x1p23f);
     return whole ? a : with_sign((float)(int32_t)(whole ? 0.0f : a), a);
 }
 

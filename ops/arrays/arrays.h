@@ -116,9 +116,9 @@ static inline int64_t int_of(float x)
 /* round_half_even. Below 2^23, adding 2^23 and subtracting it again rounds to an integer. */
 static inline float round_even(float x)
 {
-    const uint32_t sign = ac_bits(x) & 0x80000000, a = ac_bits(x) ^ sign;
-    const float rounded = ac_float(a) + 0x1p23f - 0x1p23f;
-    return ac_float(sign | (a < 0x4b000000 ? ac_bits(rounded) : a));
+    const uint32_t sign = mona_bits(x) & 0x80000000, a = mona_bits(x) ^ sign;
+    const float rounded = mona_float(a) + 0x1p23f - 0x1p23f;
+    return mona_float(sign | (a < 0x4b000000 ? mona_bits(rounded) : a));
 }
 
 /* ---- MAP's functions ----------------------------------------------------------------------- */

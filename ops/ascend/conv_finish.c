@@ -63,10 +63,10 @@ size_t mona_conv_place_buffers(program *p, const tile *t)
 
 static void fill_blocks(const program *p, const tile *t)
 {
-    const ac_epilogue *e = &p->conv->epilogue;
+    const mona_epilogue *e = &p->conv->epilogue;
     dup_all(p->core, p->ub.clip.zero, 0, LANES);
     mona_fill_bounds(p->core, &p->ub.clip, e);
-    dup_all(p->core, p->ub.residual_scale, ac_f16_from_f32(e->residual_scale), LANES);
+    dup_all(p->core, p->ub.residual_scale, mona_f16_from_f32(e->residual_scale), LANES);
     if (p->k->table)
         mona_polynomials_begin(p->core, p->k->table, p->ub.bounds);
     mona_function_begin(p->core, &p->function, p->ub.bounds);
@@ -185,7 +185,7 @@ static void drain_pieces(const program *p, const tile *t, drained d)
 /* Drains the tile's sums and residuals to UB. Its half of L0C is free then. */
 static void drain_tile(const program *p, const tile *t)
 {
-    const ac_epilogue *e = &p->conv->epilogue;
+    const mona_epilogue *e = &p->conv->epilogue;
     drain_pieces(p, t,
                  (drained){.to = p->ub.t,
                            .scale = e->scale ? p->ub.scale + lanes_at(p, t->first, 0) : AC_NOWHERE,
@@ -224,7 +224,7 @@ static void prelu(const program *p, const tile *t)
     const ac_address negative = p->ub.negative;
     vec2_done(p->core, AC_VMIN, negative, p->ub.t, p->ub.clip.zero, tile_elements(p, t), b_again);
     with_lanes(p, t, AC_VMUL, negative, p->ub.slope);
-    mona_activate(p->core, &p->ub.clip, MONA_ACT_RELU, p->ub.t, tile_elements(p, t));
+    ac_activate(p->core, &p->ub.clip, MONA_ACT_RELU, p->ub.t, tile_elements(p, t));
     vec2_done(p->core, AC_VADD, p->ub.t, p->ub.t, negative, tile_elements(p, t), side_by_side);
 }
 
@@ -232,14 +232,14 @@ static void activate(const program *p, uint8_t activation, const tile *t)
 {
     if (activation == MONA_ACT_PRELU)
         prelu(p, t);
-    mona_activate(p->core, &p->ub.clip, activation, p->ub.t, tile_elements(p, t));
+    ac_activate(p->core, &p->ub.clip, activation, p->ub.t, tile_elements(p, t));
 }
 
 /* Whether the second activation is a RELU that rounding does: the conversion to U8, as it saturates
  * at 0, or a maximum. */
 static bool rounding_activates(const program *p)
 {
-    const ac_epilogue *e = &p->conv->epilogue;
+    const mona_epilogue *e = &p->conv->epilogue;
     const bool converts = p->row->output.type == MONA_U8 && e->output_scale >= 0;
     return e->activation_after_add == MONA_ACT_RELU && (converts || rounds_by_max(p));
 }
@@ -257,7 +257,7 @@ static void add_residual(const program *p, const tile *t)
 /* A first activation that is a RELU is part of the drain. */
 void mona_conv_finish(const program *p, const tile *t)
 {
-    const ac_epilogue *e = &p->conv->epilogue;
+    const mona_epilogue *e = &p->conv->epilogue;
     ac_emit_wait_flag(p->core, AC_PIPE_M, AC_PIPE_V, t->slot);
     drain_tile(p, t);
     if (e->activation != MONA_ACT_RELU)

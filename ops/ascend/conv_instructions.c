@@ -160,7 +160,7 @@ static void load_a_fractal(const program *p, const tile *t, const operand *s, ac
 /* Fractal i of a part's windows. */
 static operand window_source(const program *p, const tile *t, uint32_t part, uint32_t i)
 {
-    const ac_conv *c = p->conv;
+    const mona_conv *c = p->conv;
     const uint32_t run = p->k->first_run[part] + i / p->k->run_fractals;
     return (operand){
         .at = p->row->runs[run] + (size_t)t->x * c->pixel_bytes,
@@ -419,7 +419,7 @@ static const program *at_row_of(program *p, const tile *t)
 }
 
 /* The rows of a convolution with these constants. */
-static void run_rows(ac_core *core, const ac_conv *c, ac_address constants,
+static void run_rows(ac_core *core, const mona_conv *c, ac_address constants,
                      const mona_conv_source *source, const mona_conv_place *rows, uint32_t count,
                      bool loads)
 {
@@ -516,7 +516,7 @@ static planes_at place_planes(ac_address *rows, const mona_row_call *call)
 void mona_conv_program(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
-    const ac_conv *conv = b->constants;
+    const mona_conv *conv = b->constants;
     mona_conv_place rows[MONA_ROWS_AT_ONCE];
     planes_at planes[MONA_ROWS_AT_ONCE];
     const mona_conv_source source = source_of(calls);

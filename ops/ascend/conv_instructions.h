@@ -40,7 +40,7 @@ typedef struct buffers {
     ac_address result[HALVES]; /* rounded results */
 } buffers;
 
-/* The planes that a row of results goes to, as ac_planes has them. */
+/* The planes that a row of results goes to, as mona_planes has them. */
 typedef struct planes_at {
     const ac_address *rows;
     uint32_t block;
@@ -50,7 +50,7 @@ typedef struct planes_at {
     bool padded; /* rows begin whole blocks of 32 bytes apart */
 } planes_at;
 
-/* One output row, as ac_conv_row has it. */
+/* One output row, as mona_conv_row has it. */
 typedef struct mona_conv_place {
     const ac_address *runs;
     uint32_t pixels;
@@ -89,7 +89,7 @@ typedef struct program {
     uint32_t row_count;
     const mona_conv_place *row; /* the current one */
     const mona_conv_source *source;
-    const ac_conv *conv;
+    const mona_conv *conv;
     const mona_conv_packing *k;
     ac_address constants, weights; /* all of them; the weights among them */
     uint32_t element;              /* bytes of an element of the source */

@@ -147,8 +147,8 @@ static bool zeros_stay(const mona_bound_op *b, bool residual_by_cube)
 {
     const mona_file_epilogue *e = &b->op->epilogue;
     const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
-    const bool inside = ac_f32_from_f16(e->clip_min) < 0 && ac_f32_from_f16(e->clip_max) > 0;
-    const bool minus = !is_byte(b->output.type) && ac_f32_from_f16(e->output_scale) < 0;
+    const bool inside = mona_f32_from_f16(e->clip_min) < 0 && mona_f32_from_f16(e->clip_max) > 0;
+    const bool minus = !is_byte(b->output.type) && mona_f32_from_f16(e->output_scale) < 0;
     return (!clips || inside) && !minus && !moves_zeros(b) && (!adds(b) || residual_by_cube);
 }
 

@@ -220,7 +220,7 @@ static void spread(const program *p, const tile *t, uint32_t n)
                                .src_step = r->c0 * element,
                                .dst_type = MONA_F16,
                                .src_type = r->type,
-                               .scale = ac_f16_from_f32(p->conv->epilogue.residual_scale)});
+                               .scale = mona_f16_from_f32(p->conv->epilogue.residual_scale)});
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 

@@ -190,7 +190,7 @@ static void round_planes(const program *p, const tile *t, uint32_t part, ac_vcon
 {
     const ac_address from = piece_at(p, t, p->ub.t, part, 0, 0);
     const bool wide = stored_type(p) == MONA_F16;
-    const float scale = ac_f32_from_f16(p->row->planes->scale);
+    const float scale = mona_f32_from_f16(p->row->planes->scale);
     if (wide || (is_wide(p) && scale != 1))
         muls_all(p->core, wide ? result_of(p, t, part) : from, from, scale, part_elements(p, t));
     ac_emit_barrier(p->core, AC_PIPE_V);

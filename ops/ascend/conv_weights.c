@@ -144,7 +144,7 @@ static lane lane_of(const mona_bound_op *b, const mona_conv_packing *k, uint32_t
 }
 
 static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8_t *base,
-                       const ac_epilogue *e)
+                       const mona_epilogue *e)
 {
     uint32_t *bias = (uint32_t *)(void *)(base + k->bias);
     uint16_t *scale = (uint16_t *)(void *)(base + k->scale);
@@ -157,12 +157,12 @@ static void bind_lanes(const mona_bound_op *b, const mona_conv_packing *k, uint8
         if (k->bias_by_vector) {
             bias[i] = (uint32_t)bias_of(b, channel);
             if (b->input[0].type == MONA_F16)
-                bias[i] = ac_bits(ac_float(bias[i]) + 0.0f); /* turns -0 into +0 */
+                bias[i] = mona_bits(mona_float(bias[i]) + 0.0f); /* turns -0 into +0 */
         }
         if (e->scale)
-            scale[i] = real ? ac_f16_from_f32(e->scale[channel]) : 0;
+            scale[i] = real ? mona_f16_from_f32(e->scale[channel]) : 0;
         if (e->slope)
-            slope[i] = real ? ac_f16_from_f32(e->slope[channel]) : 0;
+            slope[i] = real ? mona_f16_from_f32(e->slope[channel]) : 0;
         if (k->masked)
             mask[i] = real ? UINT16_MAX : 0;
     }
@@ -271,7 +271,7 @@ static void bind_ones(const mona_bound_op *b, const mona_conv_packing *k, uint8_
 
 void mona_conv_program_bind(const mona_bound_op *b, void *constants)
 {
-    ac_conv *conv = mona_conv_bind_head(b);
+    mona_conv *conv = mona_conv_bind_head(b);
     const mona_conv_layout l = mona_conv_layout_of(b);
     uint8_t *at = (uint8_t *)b->constants + mona_conv_head_bytes(b), *base = constants;
     mona_conv_packing *k = (mona_conv_packing *)(void *)at;

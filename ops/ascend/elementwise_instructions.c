@@ -29,14 +29,14 @@ enum { BYTES_OF_ELEMENT = 10 /* bytes of UB: two stored, two fp16, one result, a
 
 typedef struct program {
     const mona_bound_op *bound;
-    const ac_epilogue *epilogue;
+    const mona_epilogue *epilogue;
     ac_core *core;
     uint32_t room; /* elements of a piece */
     mona_bounds bounds;
     ac_address t[2], stored[2], result;
 } program;
 
-static bool keeps_zero(const ac_epilogue *e)
+static bool keeps_zero(const mona_epilogue *e)
 {
     const bool clips = e->activation == MONA_ACT_CLIP || e->activation_after_add == MONA_ACT_CLIP;
     return !clips || (e->clip_min <= 0 && e->clip_max >= 0);
@@ -45,7 +45,7 @@ static bool keeps_zero(const ac_epilogue *e)
 /* Whether rows agree element by element. */
 static bool agrees(const mona_bound_op *b)
 {
-    const ac_epilogue *e = b->constants;
+    const mona_epilogue *e = b->constants;
     const uint32_t c0 = b->output_c0;
     const bool whole = b->output.channels % c0 == 0;
     const bool zeros = b->input[0].zero || b->input[1].zero;
@@ -67,7 +67,7 @@ const char *mona_elementwise_program_missing(const mona_bound_op *b)
 /* Converts count elements of operand i to fp16 and scales them. */
 static ac_address widen(const program *p, uint32_t i, uint32_t count)
 {
-    const float scale = ac_f32_from_f16(p->bound->op->elementwise.scale[i]);
+    const float scale = mona_f32_from_f16(p->bound->op->elementwise.scale[i]);
     const ac_address from =
         widen_all(p->core, p->bound->input[i].type, p->t[i], p->stored[i], count);
     take_zero(p->core, from, p->bound->input[i].zero, count);
@@ -79,14 +79,14 @@ static ac_address widen(const program *p, uint32_t i, uint32_t count)
 
 static void combine(const program *p, uint32_t count)
 {
-    const ac_epilogue *e = p->epilogue;
+    const mona_epilogue *e = p->epilogue;
     const mona_type type = p->bound->output.type;
     const ac_address a = widen(p, 0, count), b = widen(p, 1, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     vec2_done(p->core, p->bound->op->kind == MONA_OP_MUL ? AC_VMUL : AC_VADD, p->t[0], a, b, count,
               side_by_side);
-    mona_activate(p->core, &p->bounds, e->activation, p->t[0], count);
-    mona_activate(p->core, &p->bounds, e->activation_after_add, p->t[0], count);
+    ac_activate(p->core, &p->bounds, e->activation, p->t[0], count);
+    ac_activate(p->core, &p->bounds, e->activation_after_add, p->t[0], count);
     if (type == MONA_F16) {
         muls_all(p->core, p->result, p->t[0], e->output_scale, count);
         return;

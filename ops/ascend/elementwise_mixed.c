@@ -27,7 +27,7 @@ typedef struct side {
 
 typedef struct program {
     const mona_bound_op *bound;
-    const ac_epilogue *epilogue;
+    const mona_epilogue *epilogue;
     ac_core *core;
     uint32_t unit, pixels;
     side in[2], out;
@@ -141,7 +141,7 @@ static void fill_halves(const program *p, ac_address at, uint32_t count, uint16_
  * it is written. */
 static void bring_constants(const program *p)
 {
-    const ac_epilogue *e = p->epilogue;
+    const mona_epilogue *e = p->epilogue;
     const uint32_t channels = p->bound->output.channels, there = channels % AC_FRACTAL;
     dup_all(p->core, ac_at(AC_UB, 0), 0, (uint32_t)(ac_offset_of(p->bounds.zero) / 2) + AC_FRACTAL);
     mona_fill_bounds(p->core, &p->bounds, e);
@@ -150,7 +150,7 @@ static void bring_constants(const program *p)
     fill_halves(p, p->mask + 2 * (uint64_t)there, AC_FRACTAL - there, 0);
     for (uint32_t c = 0; e->slope && c < round_up(channels, AC_FRACTAL); c++)
         fill_halves(p, p->slopes + 2 * (uint64_t)c, 1,
-                    c < channels ? ac_f16_from_f32(e->slope[c]) : 0);
+                    c < channels ? mona_f16_from_f32(e->slope[c]) : 0);
     ac_emit_sync(p->core, AC_PIPE_S, AC_PIPE_V, 0);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
@@ -175,7 +175,7 @@ static void bring(const program *p, const mona_row_call *call, uint32_t i, uint3
 static void widen(const program *p, uint32_t i)
 {
     const side *s = &p->in[i];
-    const float scale = ac_f32_from_f16(p->bound->op->elementwise.scale[i]);
+    const float scale = mona_f32_from_f16(p->bound->op->elementwise.scale[i]);
     const uint32_t pixels = blocks_of(p, s) * s->count;
     if (s->type != MONA_F16)
         vconv_all(p->core, s->type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, s->packed, s->stored,
@@ -217,7 +217,7 @@ static void activate_sloped(const program *p, uint32_t first, uint32_t slices)
 {
     const uint32_t wide = p->out.wide, count = p->out.count * AC_FRACTAL, all = results(p);
     vec2_done(p->core, AC_VMIN, p->negative, p->out.slices, p->bounds.zero, all, b_again);
-    mona_activate(p->core, &p->bounds, MONA_ACT_RELU, p->out.slices, all);
+    ac_activate(p->core, &p->bounds, MONA_ACT_RELU, p->out.slices, all);
     for (uint32_t k = 0; k < slices; k++) {
         const ac_address at = p->negative + (slice_of(p, &p->out, k) - p->out.slices);
         vec2_all(p->core, AC_VMUL, at, at, p->slopes + (first + k * AC_FRACTAL) * 2, count,
@@ -254,7 +254,7 @@ static void narrow(const program *p)
 /* Computes a unit of channels from `first` on. */
 static void combine(const program *p, uint32_t first, uint32_t pixels)
 {
-    const ac_epilogue *e = p->epilogue;
+    const mona_epilogue *e = p->epilogue;
     const uint32_t left = p->bound->output.channels - first, all = results(p);
     const uint32_t slices = ceil_div_u32(min_u32(left, p->unit), AC_FRACTAL);
     const uint32_t b_stride = is_one_pixel(p, 1) ? 0 : p->in[1].wide;
@@ -265,8 +265,8 @@ static void combine(const program *p, uint32_t first, uint32_t pixels)
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (e->activation == MONA_ACT_PRELU)
         activate_sloped(p, first, slices);
-    mona_activate(p->core, &p->bounds, e->activation, p->out.slices, all);
-    mona_activate(p->core, &p->bounds, e->activation_after_add, p->out.slices, all);
+    ac_activate(p->core, &p->bounds, e->activation, p->out.slices, all);
+    ac_activate(p->core, &p->bounds, e->activation_after_add, p->out.slices, all);
     if (e->output_scale != 1)
         muls_all(p->core, p->out.slices, p->out.slices, e->output_scale, all);
     ac_emit_barrier(p->core, AC_PIPE_V);

@@ -35,7 +35,7 @@ static uint8_t uniform_of(mona_function *f, uint32_t bits)
 
 static uint8_t operand_of(mona_function *f, vf v)
 {
-    return v.in ? v.value : uniform_of(f, ac_bits(v.constant));
+    return v.in ? v.value : uniform_of(f, mona_bits(v.constant));
 }
 
 static vf record(mona_function *f, uint32_t operation, uint8_t a, uint8_t b, float scalar)
@@ -268,7 +268,7 @@ void mona_function_begin(ac_core *core, const mona_function *f, ac_address unifo
     dup_done(core, uniforms, 0, f->uniforms * AC_FRACTAL);
     for (uint32_t i = 0; i < f->uniforms; i++) {
         const ac_address at = uniforms + (uint64_t)i * AC_BLOCK;
-        vecs_all(core, AC_VADDS_F32, at, at, ac_float(f->uniform[i]), EQUAL);
+        vecs_all(core, AC_VADDS_F32, at, at, mona_float(f->uniform[i]), EQUAL);
     }
     ac_emit_barrier(core, AC_PIPE_V);
 }

@@ -31,7 +31,7 @@ typedef struct mona_function {
 /* Finds the steps of a function other than TABLE. alpha: of ELU. */
 void mona_function_find(mona_function *found, mona_activation function, float alpha);
 
-/* Finds those of ac_inverse_root() (engine/cpu/c/normalise.h). */
+/* Finds those of mona_inverse_root() (engine/cpu/c/normalise.h). */
 void mona_function_find_inverse_root(mona_function *found);
 
 /* exp(x) as functions.h has it, and a / x, rounded right, for a in 2^-40..2^40 and x in

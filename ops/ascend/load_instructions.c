@@ -174,7 +174,7 @@ static void bring(const program *p, const mona_piece *k, const stream *s)
 static ac_address widen(const program *p, const stream *s)
 {
     const mona_type type = p->bound->input[0].type;
-    const float scale = ac_f32_from_f16(p->bound->op->load.scale[s->input]);
+    const float scale = mona_f32_from_f16(p->bound->op->load.scale[s->input]);
     const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->out_size) * s->block;
     const ac_address samples = samples_of(p, s), wide = type == MONA_F16 ? samples : p->wide;
     if (type != MONA_F16)

@@ -129,7 +129,7 @@ static float rounded_sum(const float *c, uint32_t degree, float z)
     float y = z * c[degree];
     for (uint32_t j = degree - 1; j > 0; j--)
         y = (y + c[j]) * z;
-    return ac_f16_round(y + c[0]);
+    return mona_f16_round(y + c[0]);
 }
 
 /* A polynomial for the entries from values[0] on, `steps` steps up. base: what HELD + results are
@@ -243,8 +243,8 @@ void mona_polynomials_begin(ac_core *core, const mona_polynomials *p, ac_address
     for (uint32_t k = 0; k < p->count; k++) {
         const mona_polynomial *l = &p->at[k];
         const ac_address at = bounds + (uint64_t)k * 2 * AC_BLOCK;
-        dup_all(core, at, ac_f16_from_f32((float)(HELD + l->begin)), AC_FRACTAL);
-        dup_all(core, at + AC_BLOCK, ac_f16_from_f32((float)(HELD + l->end)), AC_FRACTAL);
+        dup_all(core, at, mona_f16_from_f32((float)(HELD + l->begin)), AC_FRACTAL);
+        dup_all(core, at + AC_BLOCK, mona_f16_from_f32((float)(HELD + l->end)), AC_FRACTAL);
     }
 }
 
@@ -279,7 +279,7 @@ static void apply(ac_core *core, const mona_polynomials *p, ac_address bounds, c
     const float *c = p->coefficients;
     vecs_done(core, AC_VADDS, w->x, w->x, HELD, w->count);
     if (!p->count)
-        dup_done(core, w->sum, ac_f16_from_f32(p->start), w->count);
+        dup_done(core, w->sum, mona_f16_from_f32(p->start), w->count);
     for (uint32_t k = 0; k < p->count; c += p->at[k++].degree + 1)
         add_polynomial(core, &p->at[k], c, bounds + (uint64_t)k * 2 * AC_BLOCK, w, !k);
     vecs_done(core, AC_VADDS, w->x, w->sum, -HELD, w->count);

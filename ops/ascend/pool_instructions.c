@@ -55,7 +55,7 @@ static uint32_t reach(const mona_columns *p)
 /* What a window without samples gives: 0, or as a maximum the zero of the tensor. */
 static uint16_t nothing(const mona_columns *p)
 {
-    return ac_f16_from_f32(p->bound->output.zero);
+    return mona_f16_from_f32(p->bound->output.zero);
 }
 
 /* ---- down ----------------------------------------------------------------------------------- */

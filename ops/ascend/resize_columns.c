@@ -8,7 +8,7 @@
  *   2. Across. For each tap, every output column takes the column that the tap reads, of all rows
  *      and channel blocks, multiplied by the tap's weight. Products are added up.
  *   3. Results are rounded: resize_instructions.c says how.
- * The order of the roundings is that of ac_resize_row.
+ * The order of the roundings is that of mona_resize_row.
  *
  * Flags:
  *   MTE1 -> V, event e    row e of two is in UB
@@ -45,7 +45,7 @@ static void bring_tap(const mona_columns *p, const mona_row_call *call, int64_t 
                       uint32_t e)
 {
     const mona_rows *in = &call->input[0];
-    const mona_span window = mona_resize_rows(p->bound, (mona_span){call->y, call->y + 1});
+    const mona_span window = mona_resize_sources(p->bound, (mona_span){call->y, call->y + 1});
     const int64_t row = clip_to(y, window.begin, window.end - 1) - window.begin;
     mona_columns_bring(p, mona_window_at(call, 0, (size_t)row, p->first) + block * in->block_stride,
                        in->block_stride, e);
@@ -58,7 +58,7 @@ static void down(const mona_columns *p, const mona_row_call *call, uint32_t row,
     const uint32_t count = p->in_blocks * p->in_columns * p->in_wide * AC_FRACTAL;
     const ac_address sum = p->best + (size_t)row * count * sizeof(float);
     float weights[4];
-    const int64_t y = mona_resize_row(p->bound, call->y, weights);
+    const int64_t y = mona_resize_source(p->bound, call->y, weights);
     for (uint32_t t = 0; t < taps; t++) {
         const uint32_t e = (row * taps + t) % 2;
         const ac_address to = t ? p->wide : sum;

@@ -17,7 +17,7 @@
  *   4. Results are rounded. To integers: adding and subtracting 1.5 * 2^23 rounds fp32 (a sum of
  *      products is far below 2^22), and fp16 holds integers of 8 bits. To fp16: one conversion.
  *   5. Columns are turned back into rows, then into channel blocks (lanes.h), and copied to L1.
- * The order of the roundings is that of ac_resize_row.
+ * The order of the roundings is that of mona_resize_row.
  *
  * Input column 0 of a segment is the first of its first period; HALO columns on either side are
  * turned with it. Parts of UB that belong to no row are processed as well; they hold zeros
@@ -150,7 +150,7 @@ static ac_address input_row_at(const program *p, int64_t y)
 {
     for (uint32_t i = 0; i < p->rows; i++) {
         const mona_row_call *call = &p->calls[i];
-        const mona_span window = mona_resize_rows(p->bound, (mona_span){call->y, call->y + 1});
+        const mona_span window = mona_resize_sources(p->bound, (mona_span){call->y, call->y + 1});
         if (y >= window.begin && y < window.end)
             return mona_window_at(call, 0, (size_t)(y - window.begin), call->input[0].x_begin);
     }
@@ -304,7 +304,7 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     program p = program_of(calls, b, count);
-    const mona_span window = mona_resize_rows(b, (mona_span){calls->y, calls->y + count});
+    const mona_span window = mona_resize_sources(b, (mona_span){calls->y, calls->y + count});
     p.core = calls->core;
     p.first_row = window.begin;
     p.in_rows = (uint32_t)(window.end - window.begin);

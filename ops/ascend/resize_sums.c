@@ -9,11 +9,11 @@ void mona_resize_bring_weights(const program *p)
     sync(p, AC_PIPE_V, AC_PIPE_S);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         float weights[4];
-        mona_resize_row(p->bound, p->calls[row_of_lane(p, lane)].y, weights);
+        mona_resize_source(p->bound, p->calls[row_of_lane(p, lane)].y, weights);
         for (uint32_t t = 0; t < p->taps; t++)
             ac_emit_fill(
                 p->core, p->lane_weights + (t * LANES + lane) * sizeof(float),
-                (ac_fill){.count = 1, .bytes = sizeof(float), .value = ac_bits(weights[t])});
+                (ac_fill){.count = 1, .bytes = sizeof(float), .value = mona_bits(weights[t])});
     }
     sync(p, AC_PIPE_S, AC_PIPE_V);
     const ac_vector v = {.repeat = FLOAT_LANES / LANES,
@@ -34,7 +34,7 @@ static void turn_tap(const program *p, ac_address rows, uint32_t t)
     for (uint32_t lane = 0; lane < LANES; lane++) {
         float weights[4];
         const int64_t y = p->calls[row_of_lane(p, lane)].y;
-        const int64_t tap = mona_resize_row(p->bound, y, weights) + t;
+        const int64_t tap = mona_resize_source(p->bound, y, weights) + t;
         const int64_t row = clip_to(tap, 0, p->bound->input[0].height - 1) - p->first_row;
         src.at[lane] = rows + ((size_t)row * p->in_pitch + BEFORE - HALO +
                                (size_t)segment_of_lane(p, lane) * p->periods * p->d) *

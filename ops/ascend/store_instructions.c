@@ -233,10 +233,10 @@ static void round_samples(const program *p, const mona_bound_op *b, ac_address s
         vconv_all(p->core, AC_U8_F16, p->wide, samples, count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (p->in_size == 2 && s->scale != F16_ONE)
-        muls_all(p->core, p->wide, p->wide, ac_f32_from_f16(s->scale), count);
+        muls_all(p->core, p->wide, p->wide, mona_f32_from_f16(s->scale), count);
     ac_emit_barrier(p->core, AC_PIPE_V);
     if (s->maximum < UINT8_MAX) {
-        dup_done(p->core, p->maximum, ac_f16_from_f32((float)s->maximum), AC_FRACTAL);
+        dup_done(p->core, p->maximum, mona_f16_from_f32((float)s->maximum), AC_FRACTAL);
         vec2_done(p->core, AC_VMIN, p->wide, p->wide, p->maximum, count, b_again);
     }
     vconv_all(p->core, AC_F16_U8, samples, p->wide, count);
@@ -256,7 +256,7 @@ static void make_samples(const program *p, const stream *s)
     if (changes(b))
         round_samples(p, b, samples, count);
     else if (p->in_size == 2 && b->op->store.scale != F16_ONE)
-        muls_all(p->core, samples, samples, ac_f32_from_f16(b->op->store.scale), count);
+        muls_all(p->core, samples, samples, mona_f32_from_f16(b->op->store.scale), count);
 }
 
 /* Stores bytes [begin, end) of one row of a stream, less than a block. */
@@ -394,7 +394,7 @@ static void store_pixel(const mona_row_call *call)
     ac_emit_sync(call->core, AC_PIPE_MTE1, AC_PIPE_V, AC_EVENT0);
     turn_done(call->core, sizeof(uint16_t), &turned, &block, blocks);
     if (b->op->store.scale != F16_ONE)
-        muls_all(call->core, to, to, ac_f32_from_f16(b->op->store.scale), blocks * LANES * LANES);
+        muls_all(call->core, to, to, mona_f32_from_f16(b->op->store.scale), blocks * LANES * LANES);
     ac_emit_sync(call->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
     mona_copy_rows(call->core, (mona_steps){mona_plane_at(call, 0, 0, 0, 0), AC_BLOCK},
                    (mona_steps){to, AC_BLOCK}, 1, channels * AC_BLOCK);

@@ -11,14 +11,14 @@ mona_bounds mona_take_bounds(ac_address *at)
     return b;
 }
 
-void mona_fill_bounds(ac_core *core, const mona_bounds *b, const ac_epilogue *e)
+void mona_fill_bounds(ac_core *core, const mona_bounds *b, const mona_epilogue *e)
 {
-    dup_all(core, b->low, ac_f16_from_f32(e->clip_min), AC_FRACTAL);
-    dup_all(core, b->high, ac_f16_from_f32(e->clip_max), AC_FRACTAL);
+    dup_all(core, b->low, mona_f16_from_f32(e->clip_min), AC_FRACTAL);
+    dup_all(core, b->high, mona_f16_from_f32(e->clip_max), AC_FRACTAL);
 }
 
-void mona_activate(ac_core *core, const mona_bounds *b, uint8_t activation, ac_address at,
-                   uint32_t count)
+void ac_activate(ac_core *core, const mona_bounds *b, uint8_t activation, ac_address at,
+                 uint32_t count)
 {
     const bool clips = activation == MONA_ACT_CLIP;
     if (clips || activation == MONA_ACT_RELU)

@@ -37,10 +37,10 @@ typedef struct mona_bounds {
 
 mona_bounds mona_take_bounds(ac_address *at);
 /* Writes all but 0. */
-void mona_fill_bounds(ac_core *core, const mona_bounds *bounds, const ac_epilogue *e);
+void mona_fill_bounds(ac_core *core, const mona_bounds *bounds, const mona_epilogue *e);
 /* Applies RELU or CLIP to `count` numbers; any other activation leaves them. */
-void mona_activate(ac_core *core, const mona_bounds *bounds, uint8_t activation, ac_address at,
-                   uint32_t count);
+void ac_activate(ac_core *core, const mona_bounds *bounds, uint8_t activation, ac_address at,
+                 uint32_t count);
 
 /* Copies `bytes` of each row, a multiple of a block: all rows by one instruction if both sides
  * allow it. */

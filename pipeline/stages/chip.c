@@ -201,7 +201,7 @@ static void round_rows(const mona_buffer *to, const uint16_t *from, mona_size si
 {
     for (uint32_t y = 0; y < size.height; y++)
         for (uint32_t x = 0; x < size.width; x++) {
-            const float v = 255 * ac_f32_from_f16(from[(size_t)y * size.width + x]);
+            const float v = 255 * mona_f32_from_f16(from[(size_t)y * size.width + x]);
             ((uint8_t *)to->data)[(ptrdiff_t)y * to->row_stride + x] =
                 (uint8_t)(v > 0 ? v < 255 ? lrintf(v) : 255 : 0); /* NaN becomes 0 */
         }

@@ -43,13 +43,13 @@ static float within(float value, float low, float high)
 void colour_grading_read(colour_grading_curves *curves, const uint16_t *answer)
 {
     for (unsigned k = 0; k < COLOUR_GRADING_NODES; k++) {
-        const float y = (float)(NODE_STEPS / 255 * k), luma = y + ac_f32_from_f16(answer[k]);
+        const float y = (float)(NODE_STEPS / 255 * k), luma = y + mona_f32_from_f16(answer[k]);
         const float before = k ? curves->values[COLOUR_GRADING_LUMA][k - 1] : -1;
         curves->values[COLOUR_GRADING_LUMA][k] = fmaxf(within(luma, -1, 2), before);
         for (unsigned c = 0; c < 2; c++) {
             const unsigned gains = COLOUR_GRADING_GAINS + c, offsets = COLOUR_GRADING_OFFSETS + c;
-            const float gain = 1 + ac_f32_from_f16(answer[gains * COLOUR_GRADING_NODES + k]);
-            const float offset = ac_f32_from_f16(answer[offsets * COLOUR_GRADING_NODES + k]);
+            const float gain = 1 + mona_f32_from_f16(answer[gains * COLOUR_GRADING_NODES + k]);
+            const float offset = mona_f32_from_f16(answer[offsets * COLOUR_GRADING_NODES + k]);
             curves->values[gains][k] = within(gain, 0, MAX_GAIN);
             curves->values[offsets][k] = within(offset, -1, 1);
         }

@@ -101,7 +101,7 @@ static void fill_exact(uint8_t *bytes, size_t size, uint32_t element)
 {
     for (size_t i = 0; i + element <= size; i += element) {
         const float value = (float)(int)any_below(17) - (element == 2 ? 0 : 8);
-        const uint16_t half = ac_f16_from_f32(value);
+        const uint16_t half = mona_f16_from_f32(value);
         memcpy(bytes + i, element == 4 ? (const void *)&value : &half, element);
     }
 }
@@ -155,7 +155,7 @@ static csim_instruction as_theirs(const ac_instruction *i, ac_address dst, ac_ad
                           .a = their(a),
                           .b = their(i->b),
                           .scalar = i->scalar,
-                          .half = i->opcode == AC_OP_DUP ? i->value : ac_f16_from_f32(i->scalar)};
+                          .half = i->opcode == AC_OP_DUP ? i->value : mona_f16_from_f32(i->scalar)};
     const ac_vector *v = &i->vector;
     const uint32_t copy[] = {i->copy.bursts, i->copy.blocks, i->copy.src_gap, i->copy.dst_gap};
     const uint32_t product[] = {i->product.m, i->product.k, i->product.n, i->product.from_zero};

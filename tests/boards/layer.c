@@ -11,11 +11,11 @@ enum { PIXELS = 160, ROWS = 16, MAX_BLOCKS = 4, MAX_CHANNELS = MAX_BLOCKS * AC_F
 /* Runs: rows of the filter under each block of 16 channels. */
 enum { MAX_RUNS = 4, MAX_WEIGHTS = MAX_CHANNELS * MAX_CHANNELS };
 
-static _Alignas(64) uint8_t input[MAX_RUNS][(PIXELS + 2) * AC_FRACTAL + AC_ROW_SLACK];
+static _Alignas(64) uint8_t input[MAX_RUNS][(PIXELS + 2) * AC_FRACTAL + MONA_ROW_SLACK];
 static _Alignas(64) int8_t weights[MAX_WEIGHTS];
 static _Alignas(64) int32_t bias[MAX_CHANNELS];
 static _Alignas(64) float scale[MAX_CHANNELS];
-static _Alignas(64) uint8_t output[MAX_BLOCKS][PIXELS * AC_FRACTAL], scratch[AC_SCRATCH];
+static _Alignas(64) uint8_t output[MAX_BLOCKS][PIXELS * AC_FRACTAL], scratch[MONA_SCRATCH];
 
 void line_interrupt(void) {}
 
@@ -30,7 +30,7 @@ static void fill(void)
         bias[i] = (int32_t)i * 100, scale[i] = 0x1p-10f;
 }
 
-static const ac_isa *best_isa(void)
+static const mona_isa *best_isa(void)
 {
     size_t best = 0;
     for (size_t i = 0; i < MONA_ISAS; i++)
@@ -40,7 +40,7 @@ static const ac_isa *best_isa(void)
 }
 
 /* A filter of kernel x kernel from `blocks` blocks of 16 channels to as many. */
-static void measure(const ac_isa *isa, uint32_t kernel, uint32_t blocks)
+static void measure(const mona_isa *isa, uint32_t kernel, uint32_t blocks)
 {
     uint16_t run_elements[MAX_RUNS];
     uint32_t first_run[MAX_BLOCKS] = {0}, run_count[MAX_BLOCKS], weights_offset[MAX_BLOCKS];
@@ -52,7 +52,7 @@ static void measure(const ac_isa *isa, uint32_t kernel, uint32_t blocks)
         run_count[n] = kernel * blocks;
         weights_offset[n] = n * kernel * kernel * channels * AC_FRACTAL;
     }
-    const ac_conv conv = {
+    const mona_conv conv = {
         .source_type = MONA_U8,
         .c0 = AC_FRACTAL,
         .stride = 1,
@@ -67,11 +67,11 @@ static void measure(const ac_isa *isa, uint32_t kernel, uint32_t blocks)
         .bias = bias,
         .epilogue = {
             .scale = scale, .activation = MONA_ACT_RELU, .residual_scale = 1, .output_scale = 1}};
-    const ac_conv_row row = {.conv = &conv,
-                             .runs = runs,
-                             .pixels = PIXELS,
-                             .output = {output[0], sizeof output[0], AC_FRACTAL, MONA_U8},
-                             .scratch = scratch};
+    const mona_conv_row row = {.conv = &conv,
+                               .runs = runs,
+                               .pixels = PIXELS,
+                               .output = {output[0], sizeof output[0], AC_FRACTAL, MONA_U8},
+                               .scratch = scratch};
     const uint32_t begin = board_clock();
     const uint32_t end = board_clock();
     for (uint32_t y = 0; y < ROWS; y++)

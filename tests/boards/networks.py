@@ -181,7 +181,7 @@ def kernels(target):
     """Functions of the row kernels, by number."""
     table = open('engine/cpu/isa_table.h', encoding='utf-8').read()
     isa = re.search(rf'TARGET\("{re.escape(target)}", (\w+)\)', open('formats/compiler/program/cpu_target.h', encoding='utf-8').read())[1]
-    depthwise, rows = re.search(rf'#define AC_ISA_{isa}\s+(\w+), (\w+)', table).groups()
+    depthwise, rows = re.search(rf'#define MONA_ISA_{isa}\s+(\w+), (\w+)', table).groups()
     whose = {'conv': isa, 'depthwise': depthwise, 'rows': rows}
     return [f'ac_{whose[w]}_{row}' for row, w in re.findall(r'KERNEL\((\w+), (\w+)\)', table) if w in whose]
 
@@ -230,7 +230,7 @@ def code(board):
 
 def layout(board):
     """Bytes of what a network consists of."""
-    names = {'op': 'plan_op', 'plan': 'mona_plan', 'conv': 'ac_conv', 'epilogue': 'ac_epilogue', 'isa': 'ac_isa', 'shape': 'mona_shape'}
+    names = {'op': 'plan_op', 'plan': 'mona_plan', 'conv': 'mona_conv', 'epilogue': 'mona_epilogue', 'isa': 'mona_isa', 'shape': 'mona_shape'}
     source = '#include "engine/run/plan.h"\n' + ''.join(f'char size_{k}[sizeof({t})];\n' for k, t in names.items())
     with open(f'{board.folder}/sizes.c', 'w', encoding='utf-8') as f:
         f.write(source)

@@ -181,7 +181,7 @@ void cce_issue(int opcode, uint64_t dst, uint64_t a, uint64_t b, uint64_t config
     if (ac_is_vecs(op) && ac_operations[op].width[0] == sizeof value)
         memcpy(&i.scalar, &value, sizeof i.scalar);
     else if (ac_is_vecs(op))
-        i.scalar = ac_f32_from_f16((uint16_t)value);
+        i.scalar = mona_f32_from_f16((uint16_t)value);
     take_as_read(&i);
 }
 

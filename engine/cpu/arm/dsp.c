@@ -26,7 +26,7 @@ typedef struct int8_work {
 #include "engine/cpu/c/clamps.h"
 #include "engine/cpu/c/compiler.h"
 
-_Static_assert(sizeof(work) <= AC_SCRATCH_M, "it fits");
+_Static_assert(sizeof(work) <= MONA_SCRATCH_M, "it fits");
 
 /* ---- widening ------------------------------------------------------------------------------- */
 
@@ -75,7 +75,7 @@ static void widen_columns(const tile *t, place *at, uint32_t steps, uint32_t x, 
 {
     uint32_t(*to)[4] = t->work->int8.columns;
     while (steps) {
-        const uint32_t run_steps = ac_run_steps(t->conv, t->first_run + at->run);
+        const uint32_t run_steps = mona_run_steps(t->conv, t->first_run + at->run);
         const uint32_t count = min_u32(steps, run_steps - at->step);
         const uint8_t *run = t->runs[at->run] + (size_t)at->step * 4;
         const uint8_t *p = run + (size_t)x * t->conv->pixel_bytes;
@@ -180,7 +180,7 @@ INLINE void finish_bytes(const tile *t, const bool add, const bool is_signed, ui
 {
     const float *scale = t->conv->epilogue.scale + (size_t)t->n * AC_FRACTAL;
     const float residual_scale = t->conv->epilogue.residual_scale;
-    const ac_row *r = &t->row->residual;
+    const mona_row *r = &t->row->residual;
     const int32_t *acc = t->work->int8.acc;
     const uint8_t *from = add ? r->data + t->n * r->block_stride + (size_t)t->x * AC_FRACTAL : NULL;
     for (uint32_t i = 0; i < t->pixels; i++, acc += AC_FRACTAL, out += AC_FRACTAL)
@@ -195,8 +195,8 @@ INLINE void finish_bytes(const tile *t, const bool add, const bool is_signed, ui
 
 static void finish_tile(const tile *t, uint8_t *out)
 {
-    const ac_epilogue *e = &t->conv->epilogue;
-    const ac_row *r = &t->row->residual;
+    const mona_epilogue *e = &t->conv->epilogue;
+    const mona_row *r = &t->row->residual;
     const bool is_signed = t->row->output.type == MONA_S8;
     const clamp all = {-65504, 65504}, byte = is_signed ? (clamp){-128, 127} : (clamp){0, 255};
     const clamps limits = clamps_of(t->row);
@@ -224,7 +224,7 @@ static void int8_tile(tile *t, uint8_t *out)
 {
     int8_work *w = &t->work->int8;
     const uint8_t *weights = t->conv->weights + t->conv->weights_offset[t->n];
-    const uint32_t total = ac_block_steps(t->conv, t->n);
+    const uint32_t total = mona_block_steps(t->conv, t->n);
     /* Weights and bias of outputs that do not exist are zero. */
     const uint32_t outputs =
         min_u32(AC_FRACTAL, (t->conv->channels - t->n * AC_FRACTAL + 1) / 2 * 2);
@@ -326,7 +326,7 @@ static void depthwise_tile(const tile *t, const taps *all)
                 depthwise_four(all, false, offset + c, c, t->bias, acc);
 }
 
-static uint32_t tap_count(const ac_conv *c)
+static uint32_t tap_count(const mona_conv *c)
 {
     uint32_t taps = 0;
     for (uint32_t r = 0; r < c->run_count[0]; r++)
@@ -334,13 +334,13 @@ static uint32_t tap_count(const ac_conv *c)
     return taps;
 }
 
-static void depthwise_row(const ac_depthwise_row *row)
+static void depthwise_row(const mona_depthwise_row *row)
 {
     enum { MOST = sizeof((int8_work *)0)->columns / sizeof(const uint8_t *) };
     const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
     const uint32_t count = tap_count(row->conv);
     if (row->conv->source_type == MONA_F16 || !count || count > MOST) {
-        ac_c_depthwise_row(row);
+        mona_c_depthwise_row(row);
         return;
     }
     for (uint32_t n = 0; n < row->conv->blocks; n++) {
@@ -356,7 +356,7 @@ static void depthwise_row(const ac_depthwise_row *row)
     }
 }
 
-AC_NAMED(dsp, conv_row)
-AC_NAMED(dsp, depthwise_row)
+MONA_NAMED(dsp, conv_row)
+MONA_NAMED(dsp, depthwise_row)
 
-AC_TABLE(dsp);
+MONA_TABLE(dsp);

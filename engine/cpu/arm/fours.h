@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Vectors of 16 floats in four registers: what Advanced SIMD and Helium have in common. */
-#ifndef AC_ARM_FOURS_H
-#define AC_ARM_FOURS_H
+#ifndef MONA_ARM_FOURS_H
+#define MONA_ARM_FOURS_H
 
 typedef struct vf {
     float32x4_t a, b, c, d;

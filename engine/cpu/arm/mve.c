@@ -34,7 +34,7 @@ enum {
     SHARED_BYTES = (TILE + 2 + PIXELS) * 16, /* of a run, for a tile */
 };
 
-/* The rest of ac_conv_row.scratch: a part of K, of some pixels and of all outputs. Elements are
+/* The rest of mona_conv_row.scratch: a part of K, of some pixels and of all outputs. Elements are
  * signed bytes. */
 typedef struct flat {
     union {
@@ -44,7 +44,7 @@ typedef struct flat {
     uint8_t weights[AC_FRACTAL / OUTPUTS * PART / VECTOR][OUTPUTS][16]; /* [pair][vector] */
 } flat;
 
-_Static_assert(sizeof(scratch) + sizeof(flat) <= AC_SCRATCH_M, "it fits");
+_Static_assert(sizeof(scratch) + sizeof(flat) <= MONA_SCRATCH_M, "it fits");
 
 static flat *flat_of(const job *j)
 {
@@ -99,7 +99,7 @@ static place lay_elements(const job *j, uint8_t *to, place at, uint32_t steps, s
 {
     const v16 flip = sign_flip(j->conv);
     while (steps) {
-        const uint32_t run_steps = ac_run_steps(j->conv, j->first_run + at.run);
+        const uint32_t run_steps = mona_run_steps(j->conv, j->first_run + at.run);
         const uint32_t count = min_u32(steps, run_steps - at.step);
         const uint8_t *from = j->runs[at.run] + pixel + (size_t)at.step * 4;
         for (uint32_t i = 0; i < count * 4; i += 16)
@@ -168,7 +168,7 @@ static place three_pixels(const job *j, place at, uint32_t steps, uint32_t x, ui
 static void tile_in_threes(const job *j, uint32_t x, uint32_t count, int32_t *acc)
 {
     flat *f = flat_of(j);
-    const uint32_t total = ac_block_steps(j->conv, j->n);
+    const uint32_t total = mona_block_steps(j->conv, j->n);
     place at = {0, 0}, next = at;
     for (uint32_t first = 0, steps; first < total; first += steps, at = next) {
         steps = min_u32(PART, total - first);
@@ -185,7 +185,7 @@ static void tile_in_threes(const job *j, uint32_t x, uint32_t count, int32_t *ac
 static bool shares(const job *j)
 {
     for (uint32_t r = 0; r < j->run_count; r++)
-        if (ac_run_steps(j->conv, j->first_run + r) != SHARED_STEPS)
+        if (mona_run_steps(j->conv, j->first_run + r) != SHARED_STEPS)
             return false;
     return j->conv->pixel_bytes == 16;
 }
@@ -271,7 +271,7 @@ static void pixel_of_halves(const job *j, uint32_t x, float *to)
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint16_t *p =
             (const uint16_t *)(const void *)(j->runs[r] + (size_t)x * j->conv->pixel_bytes);
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0; s--, w += AC_FRACTAL) {
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0; s--, w += AC_FRACTAL) {
             const float a = vgetq_lane_f32(from_half(vdupq_n_u32(*p++)), 0);
             acc.a = vfmaq_n_f32(acc.a, vldrwq_f32(w), a);
             acc.b = vfmaq_n_f32(acc.b, vldrwq_f32(w + 4), a);
@@ -287,7 +287,7 @@ static void pixel_of_halves(const job *j, uint32_t x, float *to)
 /* Lays the weights, if all fit. */
 static void begin_tiles(const job *j)
 {
-    const uint32_t steps = ac_block_steps(j->conv, j->n);
+    const uint32_t steps = mona_block_steps(j->conv, j->n);
     if (j->conv->source_type != MONA_F16 && steps <= PART)
         lay_weights(flat_of(j), j->weights, j->quads * QUAD, steps);
 }
@@ -354,7 +354,7 @@ INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x,
         vf sums = vf_load(j->start);
         for (uint32_t r = 0; r < j->run_count; r++) {
             const uint8_t *p = j->runs[r] + (size_t)(x + i) * j->conv->pixel_bytes;
-            for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
+            for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0;
                  s--, p += 32, w += LANES)
                 sums = vf_add(sums, vf_mul(vf_f16(p), vf_load(w)));
         }
@@ -365,37 +365,37 @@ INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x,
 #include "engine/cpu/c/vector_depthwise.h"
 
 /* Few networks have them behind a layer. */
-static void function_row(const ac_function_row *f)
+static void function_row(const mona_function_row *f)
 {
-    ac_c_function_row(f);
+    mona_c_function_row(f);
 }
 
-static void normalise_row(const ac_normalise_row *n)
+static void normalise_row(const mona_normalise_row *n)
 {
-    ac_c_normalise_row(n);
+    mona_c_normalise_row(n);
 }
 
-static void attention_row(const ac_attention_row *a)
+static void attention_row(const mona_attention_row *a)
 {
-    ac_c_attention_row(a);
+    mona_c_attention_row(a);
 }
 
-AC_NAMED(mve, depthwise_row)
-AC_NAMED(mve, function_row)
-AC_NAMED(mve, attention_row)
-AC_NAMED(mve, fold_row)
-AC_NAMED(mve, normalise_row)
-AC_NAMED(mve, pack_row)
-AC_NAMED(mve, unpack_row)
-AC_NAMED(mve, resize_row)
-AC_NAMED(mve, elementwise_row)
+MONA_NAMED(mve, depthwise_row)
+MONA_NAMED(mve, function_row)
+MONA_NAMED(mve, attention_row)
+MONA_NAMED(mve, fold_row)
+MONA_NAMED(mve, normalise_row)
+MONA_NAMED(mve, pack_row)
+MONA_NAMED(mve, unpack_row)
+MONA_NAMED(mve, resize_row)
+MONA_NAMED(mve, elementwise_row)
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
-    static const ac_isa scatter_by = {.unpack_row = ac_mve_unpack_row};
+    static const mona_isa scatter_by = {.unpack_row = mona_mve_unpack_row};
     conv_any(row, &scatter_by);
 }
 
-AC_NAMED(mve, conv_row)
+MONA_NAMED(mve, conv_row)
 
-AC_TABLE(mve);
+MONA_TABLE(mve);

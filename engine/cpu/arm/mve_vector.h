@@ -3,8 +3,8 @@
  * (MVE, "Helium"), with the operations that vector_rows.h lists. Conversions between fp32 and fp16
  * round to nearest even and keep fp16's subnormals. Loads and stores of elements larger than a byte
  * must be aligned to the element, which planes need not be: these are copied as bytes. */
-#ifndef AC_MVE_VECTOR_H
-#define AC_MVE_VECTOR_H
+#ifndef MONA_MVE_VECTOR_H
+#define MONA_MVE_VECTOR_H
 
 #include <arm_mve.h>
 #include <stdint.h>

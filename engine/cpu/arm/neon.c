@@ -145,7 +145,7 @@ INLINE void block_of_products(const job *j, const uint32_t pixels, const uint32_
         acc[i] = vdupq_n_s32(0);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + x * pixel_bytes;
-        const uint32_t steps = ac_run_steps(j->conv, j->first_run + r);
+        const uint32_t steps = mona_run_steps(j->conv, j->first_run + r);
         for (uint32_t s = 4; s <= steps; s += 4, p += 16, w += 4 * STEP_BYTES) {
             FORGET(p);
             product_steps(acc, pixels, quads, pixel_bytes, flip, p, w, 4);
@@ -190,13 +190,13 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
         tile_in_blocks(j, MONA_U8, BLOCK_PIXELS(2, 1), 4, x, count, acc);
 }
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
-    static const ac_isa scatter_by = {.unpack_row = ac_neon_unpack_row};
+    static const mona_isa scatter_by = {.unpack_row = mona_neon_unpack_row};
     conv_any(row, &scatter_by);
 }
 
-AC_NAMED(neon, conv_row)
-AC_NAMED(neon, depthwise_row)
+MONA_NAMED(neon, conv_row)
+MONA_NAMED(neon, depthwise_row)
 
-AC_TABLE(neon);
+MONA_TABLE(neon);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The instructions of ARMv8-A that the NEON kernels use and ARMv7-A lacks, under the names of
  * arm_neon.h. VFPv4 is needed to convert fp16: Cortex-A5, A7, A12, A15 and A17. */
-#ifndef AC_NEON_ARMV7_H
-#define AC_NEON_ARMV7_H
+#ifndef MONA_NEON_ARMV7_H
+#define MONA_NEON_ARMV7_H
 
 #include <arm_neon.h>
 
@@ -10,22 +10,22 @@
 
 /* ---- rearrangement -------------------------------------------------------------------------- */
 
-#define AC_PAIR(name, by, part, type, suffix)                                                      \
+#define MONA_PAIR(name, by, part, type, suffix)                                                    \
     INLINE type name##_##suffix(type a, type b)                                                    \
     {                                                                                              \
         return by##_##suffix(a, b).val[part];                                                      \
     }
-AC_PAIR(vzip1q, vzipq, 0, uint8x16_t, u8)
-AC_PAIR(vzip2q, vzipq, 1, uint8x16_t, u8)
-AC_PAIR(vzip1q, vzipq, 0, uint16x8_t, u16)
-AC_PAIR(vzip2q, vzipq, 1, uint16x8_t, u16)
-AC_PAIR(vzip1q, vzipq, 0, uint32x4_t, u32)
-AC_PAIR(vzip2q, vzipq, 1, uint32x4_t, u32)
-AC_PAIR(vuzp1q, vuzpq, 0, uint8x16_t, u8)
-AC_PAIR(vuzp2q, vuzpq, 1, uint8x16_t, u8)
-AC_PAIR(vuzp1q, vuzpq, 0, uint16x8_t, u16)
-AC_PAIR(vtrn1q, vtrnq, 0, uint8x16_t, u8)
-#undef AC_PAIR
+MONA_PAIR(vzip1q, vzipq, 0, uint8x16_t, u8)
+MONA_PAIR(vzip2q, vzipq, 1, uint8x16_t, u8)
+MONA_PAIR(vzip1q, vzipq, 0, uint16x8_t, u16)
+MONA_PAIR(vzip2q, vzipq, 1, uint16x8_t, u16)
+MONA_PAIR(vzip1q, vzipq, 0, uint32x4_t, u32)
+MONA_PAIR(vzip2q, vzipq, 1, uint32x4_t, u32)
+MONA_PAIR(vuzp1q, vuzpq, 0, uint8x16_t, u8)
+MONA_PAIR(vuzp2q, vuzpq, 1, uint8x16_t, u8)
+MONA_PAIR(vuzp1q, vuzpq, 0, uint16x8_t, u16)
+MONA_PAIR(vtrn1q, vtrnq, 0, uint8x16_t, u8)
+#undef MONA_PAIR
 
 INLINE uint64x2_t vzip1q_u64(uint64x2_t a, uint64x2_t b)
 {
@@ -69,16 +69,16 @@ INLINE int32x4_t vaddw_high_s16(int32x4_t sum, int16x8_t a)
     return vaddw_s16(sum, vget_high_s16(a));
 }
 
-#define AC_WIDER(from, to, suffix)                                                                 \
+#define MONA_WIDER(from, to, suffix)                                                               \
     INLINE to vmovl_high_##suffix(from a)                                                          \
     {                                                                                              \
         return vmovl_##suffix(vget_high_##suffix(a));                                              \
     }
-AC_WIDER(uint8x16_t, uint16x8_t, u8)
-AC_WIDER(int8x16_t, int16x8_t, s8)
-AC_WIDER(uint16x8_t, uint32x4_t, u16)
-AC_WIDER(int16x8_t, int32x4_t, s16)
-#undef AC_WIDER
+MONA_WIDER(uint8x16_t, uint16x8_t, u8)
+MONA_WIDER(int8x16_t, int16x8_t, s8)
+MONA_WIDER(uint16x8_t, uint32x4_t, u16)
+MONA_WIDER(int16x8_t, int32x4_t, s16)
+#undef MONA_WIDER
 
 INLINE uint8x16_t vqmovn_high_u16(uint8x8_t low, uint16x8_t a)
 {

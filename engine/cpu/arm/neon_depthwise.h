@@ -2,8 +2,8 @@
 /* Depthwise convolutions: a step is 4 neighbouring columns of 16 channels, and ld4 gives
  * the weights of each column. Products of two columns are added in 16 bits: |s * w| <= 128 * 127,
  * twice. FP16 multiplies one column at a time. */
-#ifndef AC_NEON_DEPTHWISE_H
-#define AC_NEON_DEPTHWISE_H
+#ifndef MONA_NEON_DEPTHWISE_H
+#define MONA_NEON_DEPTHWISE_H
 
 #include "engine/cpu/arm/neon_lanes.h"
 
@@ -61,7 +61,7 @@ INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x,
         acc[i] = vf_load(j->start);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * distance;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0;
              s--, p += 32, w += LANES) {
             const vf b = vf_load(w);
             UNROLL

@@ -18,13 +18,13 @@ static void conv_tile(const job *j, uint32_t x, uint32_t count, int32_t *acc)
         tile_by_lanes(j, MONA_U8, x, count, acc);
 }
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
-    static const ac_isa scatter_by = {.unpack_row = ac_neon_unpack_row};
+    static const mona_isa scatter_by = {.unpack_row = mona_neon_unpack_row};
     conv_any(row, &scatter_by);
 }
 
-AC_NAMED(dotprod, conv_row)
-AC_NAMED(dotprod, depthwise_row)
+MONA_NAMED(dotprod, conv_row)
+MONA_NAMED(dotprod, depthwise_row)
 
-AC_TABLE(dotprod);
+MONA_TABLE(dotprod);

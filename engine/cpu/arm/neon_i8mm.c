@@ -3,7 +3,7 @@
  * arithmetic in fp16.
  *
  * smmla and usmmla multiply 2 pixels x 8 elements with 8 elements x 2 outputs, so a step has 8
- * elements (ac_isa.step_8bit), and a register of weights those of 2 outputs. Bytes of a source
+ * elements (mona_isa.step_8bit), and a register of weights those of 2 outputs. Bytes of a source
  * are multiplied as they are, since usmmla takes unsigned ones. An accumulator holds [2
  * pixels][2 outputs]. A block of 6 pixels x 16 outputs has 24 of the 32 registers, and needs 6
  * for activations and 2 for weights. 16 elements are 48 multiplications, 8 loads of two
@@ -20,8 +20,8 @@ enum { TILE = 30, LAST_TILE = 6, SCATTER_PIXELS = 60 };
 
 #include "engine/cpu/c/vector_conv.h"
 
-AC_DECLARE(conv_row, dotprod)
-AC_DECLARE(depthwise_row, dotprod)
+MONA_DECLARE(conv_row, dotprod)
+MONA_DECLARE(depthwise_row, dotprod)
 
 enum { PAIRS = AC_FRACTAL / 2, MAX_PAIRS = 3 };
 
@@ -32,7 +32,7 @@ typedef struct ends {
     float scale[PAIRS * 4];
 } ends;
 
-_Static_assert(sizeof(scratch) + sizeof(ends) <= AC_SCRATCH_NEON, "it fits");
+_Static_assert(sizeof(scratch) + sizeof(ends) <= MONA_SCRATCH_NEON, "it fits");
 
 static ends *ends_of(const job *j)
 {
@@ -250,15 +250,15 @@ static bool tile_finished(const job *j, uint32_t x, uint32_t count, int32_t *acc
     return to.how != SUMS;
 }
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
-    static const ac_isa scatter_by = {.unpack_row = ac_neon_unpack_row};
+    static const mona_isa scatter_by = {.unpack_row = mona_neon_unpack_row};
     if (row->conv->source_type == MONA_F16)
-        ac_dotprod_conv_row(row);
+        mona_dotprod_conv_row(row);
     else
         conv_any(row, &scatter_by);
 }
 
-AC_NAMED(i8mm, conv_row)
+MONA_NAMED(i8mm, conv_row)
 
-AC_TABLE(i8mm);
+MONA_TABLE(i8mm);

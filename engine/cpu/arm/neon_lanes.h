@@ -8,14 +8,14 @@
  * activations and 4 for weights, of the 32 there are; 4 steps are 80 multiplications, 16 loads of
  * weights and 5 of activations. With fewer outputs a block has more pixels. ARMv7-A has half of
  * these registers, and 8 accumulators. */
-#ifndef AC_NEON_LANES_H
-#define AC_NEON_LANES_H
+#ifndef MONA_NEON_LANES_H
+#define MONA_NEON_LANES_H
 
 enum { TILE = 40, LAST_TILE = 10, SCATTER_PIXELS = 80 };
 
 #include "engine/cpu/c/vector_conv.h"
 
-_Static_assert(sizeof(scratch) <= AC_SCRATCH_NEON, "it fits");
+_Static_assert(sizeof(scratch) <= MONA_SCRATCH_NEON, "it fits");
 
 /* Computes a register block: the accumulators of `pixels` pixels from x on, for the job's first
  * `quads` registers of outputs, as [pixels][16]. pixel_bytes: bytes from one pixel to the next, as
@@ -145,7 +145,7 @@ INLINE void block_by_lanes(const job *j, const mona_type type, const uint32_t pi
         acc[i] = vld1q_s32((const int32_t *)j->start + i % quads * QUAD);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + x * pixel_bytes;
-        const uint32_t steps = ac_run_steps(j->conv, j->first_run + r);
+        const uint32_t steps = mona_run_steps(j->conv, j->first_run + r);
         for (uint32_t s = 4; s <= steps; s += 4, p += 4 * step, w += 4 * STEP_BYTES) {
             FORGET(p);
             block_steps(acc, type, pixels, quads, pixel_bytes, flip, p, w, 4);

@@ -35,18 +35,18 @@ static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 #else
 /* On ARMv7-A, vectors of fp32 lose the subnormals whose signs GELU keeps, and its tbl would take 16
  * instructions for 8 bytes: C does it, and normalisation and attention too. */
-#define function_row ac_c_function_row
-#define normalise_row ac_c_normalise_row
-#define attention_row ac_c_attention_row
+#define function_row mona_c_function_row
+#define normalise_row mona_c_normalise_row
+#define attention_row mona_c_attention_row
 #endif
 
-AC_NAMED(neon, pack_row)
-AC_NAMED(neon, unpack_row)
-AC_NAMED(neon, resize_row)
-AC_NAMED(neon, elementwise_row)
-AC_NAMED(neon, function_row)
-AC_NAMED(neon, normalise_row)
-AC_NAMED(neon, attention_row)
-AC_NAMED(neon, fold_row)
-AC_NAMED(neon, luma_row)
-AC_NAMED(neon, chroma_row)
+MONA_NAMED(neon, pack_row)
+MONA_NAMED(neon, unpack_row)
+MONA_NAMED(neon, resize_row)
+MONA_NAMED(neon, elementwise_row)
+MONA_NAMED(neon, function_row)
+MONA_NAMED(neon, normalise_row)
+MONA_NAMED(neon, attention_row)
+MONA_NAMED(neon, fold_row)
+MONA_NAMED(neon, luma_row)
+MONA_NAMED(neon, chroma_row)

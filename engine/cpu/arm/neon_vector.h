@@ -3,8 +3,8 @@
  * operations that vector_rows.h lists. Conversions between fp32 and fp16 round to nearest even and
  * keep subnormals, as is the default. On ARMv7-A fp32 vectors flush subnormals, but fp16 values and
  * their products never are subnormal in fp32. */
-#ifndef AC_NEON_VECTOR_H
-#define AC_NEON_VECTOR_H
+#ifndef MONA_NEON_VECTOR_H
+#define MONA_NEON_VECTOR_H
 
 #include <arm_neon.h>
 #include <stddef.h>
@@ -18,7 +18,7 @@
 #endif
 
 /* Those that the instruction sets of NEON share, and convolutions. */
-AC_DECLARE_ISA(neon)
+MONA_DECLARE_ISA(neon)
 
 /* ---- 16 bytes ------------------------------------------------------------------------------- */
 

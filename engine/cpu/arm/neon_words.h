@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vector type of 8 words on Advanced SIMD, with the operations that vector_curves.h lists. */
-#ifndef AC_NEON_WORDS_H
-#define AC_NEON_WORDS_H
+#ifndef MONA_NEON_WORDS_H
+#define MONA_NEON_WORDS_H
 
 #include "engine/cpu/arm/neon_vector.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rounding to the 11 bits of fp16, which one conversion to fp16 and back does here. Included after
  * vf_round. */
-#ifndef AC_ARM_ROUNDING_H
-#define AC_ARM_ROUNDING_H
+#ifndef MONA_ARM_ROUNDING_H
+#define MONA_ARM_ROUNDING_H
 
 INLINE vf round_11_bits(vf v)
 {

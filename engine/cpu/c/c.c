@@ -2,4 +2,4 @@
 /* The row kernels in portable C, which any CPU runs. */
 #include "engine/cpu/c/rows.h"
 
-AC_TABLE(c);
+MONA_TABLE(c);

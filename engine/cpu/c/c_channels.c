@@ -15,7 +15,7 @@ typedef struct channel {
     mona_type type;
 } channel;
 
-static channel channel_of(const ac_row *row, uint32_t c)
+static channel channel_of(const mona_row *row, uint32_t c)
 {
     const size_t size = mona_type_size(row->type);
     return (channel){row->data + (size_t)(c / row->c0) * row->block_stride + c % row->c0 * size,
@@ -32,7 +32,7 @@ static void gather(float *to, const uint8_t *from, size_t stride, mona_type type
             packed[i] = from[i * stride];
         else
             memcpy(packed + (size_t)i * 2, from + i * stride, 2);
-    ac_to_floats(to, stride == size ? from : packed, type, count);
+    mona_to_floats(to, stride == size ? from : packed, type, count);
 }
 
 static void put(uint8_t *to, size_t stride, mona_type type, const float *from, uint32_t count,
@@ -40,7 +40,7 @@ static void put(uint8_t *to, size_t stride, mona_type type, const float *from, u
 {
     uint8_t packed[PIECE * 2];
     const size_t size = mona_type_size(type);
-    ac_from_floats(stride == size ? to : packed, from, type, count, maximum);
+    mona_from_floats(stride == size ? to : packed, from, type, count, maximum);
     for (uint32_t i = 0; i < count && stride != size; i++)
         if (size == 1)
             to[i * stride] = packed[i];
@@ -61,11 +61,11 @@ static void put_channel(const channel *c, uint32_t x, const float *from, uint32_
 static void round_scaled(float *v, uint32_t count, float scale)
 {
     for (uint32_t i = 0; i < count; i++)
-        v[i] = ac_round_finite(v[i] * scale);
+        v[i] = mona_round_finite(v[i] * scale);
 }
 
 /* Clears the channels after the last one in its channel block. */
-static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
+static void put_zeros(const mona_row *row, uint32_t channels, uint32_t pixels)
 {
     const float zeros[PIECE] = {0};
     for (uint32_t c = channels; c % row->c0; c++) {
@@ -77,7 +77,7 @@ static void put_zeros(const ac_row *row, uint32_t channels, uint32_t pixels)
 
 /* ---- planes --------------------------------------------------------------------------------- */
 
-void ac_c_pack_row(const ac_pack_row *p)
+void mona_c_pack_row(const mona_pack_row *p)
 {
     const bool halves = p->source_type == MONA_F16;
     const bool scaled = halves || p->output.type != p->source_type;
@@ -97,9 +97,9 @@ void ac_c_pack_row(const ac_pack_row *p)
     put_zeros(&p->output, p->channels, p->pixels);
 }
 
-void ac_c_unpack_row(const ac_unpack_row *u)
+void mona_c_unpack_row(const mona_unpack_row *u)
 {
-    const ac_planes *planes = &u->planes;
+    const mona_planes *planes = &u->planes;
     const uint32_t block = planes->block;
     const size_t size = mona_type_size(planes->type);
     const bool half = u->source.type == MONA_F16 || planes->type == MONA_F16;
@@ -125,23 +125,23 @@ static void add_all(float *values, uint32_t count, float x)
         values[i] += x;
 }
 
-static void combine(const ac_elementwise_row *e, float *a, float *b, uint32_t count, uint32_t c)
+static void combine(const mona_elementwise_row *e, float *a, float *b, uint32_t count, uint32_t c)
 {
-    const ac_epilogue *ep = &e->epilogue;
+    const mona_epilogue *ep = &e->epilogue;
     add_all(a, count, -e->zero_a);
     add_all(b, count, -e->zero_b);
     round_scaled(a, count, e->scale_a);
     round_scaled(b, count, e->scale_b);
     if (e->multiply)
         for (uint32_t i = 0; i < count; i++)
-            a[i] = ac_round_finite(a[i] * b[i]);
+            a[i] = mona_round_finite(a[i] * b[i]);
     else
         for (uint32_t i = 0; i < count; i++)
-            a[i] = ac_round_finite(a[i] + b[i]);
+            a[i] = mona_round_finite(a[i] + b[i]);
     for (uint32_t i = 0; i < count && ep->slope; i++)
         b[i] = ep->slope[c];
-    ac_activate_all(a, count, ep->activation, ep, b);
-    ac_activate_all(a, count, ep->activation_after_add, ep, b);
+    mona_activate_all(a, count, ep->activation, ep, b);
+    mona_activate_all(a, count, ep->activation_after_add, ep, b);
     if (ep->output_scale != 1)
         round_scaled(a, count, ep->output_scale);
     add_all(a, count, e->zero);
@@ -154,7 +154,7 @@ static void repeat_pixel(float *b, const channel *from, uint32_t count)
         b[i] = b[0];
 }
 
-void ac_c_elementwise_row(const ac_elementwise_row *e)
+void mona_c_elementwise_row(const mona_elementwise_row *e)
 {
     float a[PIECE], b[PIECE];
     for (uint32_t c = 0; c < e->channels; c++) {

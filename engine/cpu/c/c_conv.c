@@ -24,7 +24,7 @@ typedef struct int8_work {
 
 #include "engine/cpu/c/c_conv.h"
 
-_Static_assert(sizeof(work) <= AC_SCRATCH, "it fits");
+_Static_assert(sizeof(work) <= MONA_SCRATCH, "it fits");
 
 /* Without this clang uses vectors of 4 elements of 16 bits where there is room for 8. */
 #ifdef __clang__
@@ -48,7 +48,7 @@ static void widen_bytes(int16_t *to, const uint8_t *from, uint32_t count, bool i
 static void gather(int16_t *to, const tile *t, place *at, uint32_t steps, uint32_t x)
 {
     while (steps) {
-        const uint32_t run_steps = ac_run_steps(t->conv, t->first_run + at->run);
+        const uint32_t run_steps = mona_run_steps(t->conv, t->first_run + at->run);
         const uint32_t count = min_u32(steps, run_steps - at->step);
         widen_bytes(to, t->runs[at->run] + (size_t)x * t->conv->pixel_bytes + (size_t)at->step * 4,
                     count * 4, t->conv->source_type == MONA_S8);
@@ -96,7 +96,7 @@ static void int8_tile(tile *t, uint8_t *out)
 {
     int8_work *w = &t->work->int8;
     const uint8_t *weights = t->conv->weights + t->conv->weights_offset[t->n];
-    const uint32_t total = ac_block_steps(t->conv, t->n);
+    const uint32_t total = mona_block_steps(t->conv, t->n);
     /* Weights and bias of outputs that do not exist are zero. */
     const uint32_t outputs =
         min_u32(AC_FRACTAL, (t->conv->channels - t->n * AC_FRACTAL + 3) / 4 * 4);
@@ -122,7 +122,7 @@ static void int8_tile(tile *t, uint8_t *out)
     finish(t, t->work->values, out);
 }
 
-void ac_c_conv_row(const ac_conv_row *row)
+void mona_c_conv_row(const mona_conv_row *row)
 {
     conv_row(row);
 }
@@ -130,7 +130,7 @@ void ac_c_conv_row(const ac_conv_row *row)
 /* ---- depthwise ------------------------------------------------------------------------------ */
 
 /* Of scratch it uses the values alone, so that it serves instruction sets with less scratch too. */
-_Static_assert(sizeof((work *)0)->values <= AC_SCRATCH_NEON, "they fit any");
+_Static_assert(sizeof((work *)0)->values <= MONA_SCRATCH_NEON, "they fit any");
 
 /* Adds column t of a step to the sums of all pixels: `w` are its weights of 16 channels, p its
  * bytes of the first pixel. */
@@ -150,7 +150,7 @@ static void add_halves(const tile *t, const uint8_t *p, const float *restrict w)
     float *restrict acc = t->work->values;
     float a[AC_FRACTAL];
     for (uint32_t i = 0; i < t->pixels; i++, acc += AC_FRACTAL, p += t->conv->pixel_bytes) {
-        ac_to_floats(a, p, MONA_F16, AC_FRACTAL);
+        mona_to_floats(a, p, MONA_F16, AC_FRACTAL);
         for (uint32_t o = 0; o < AC_FRACTAL; o++)
             acc[o] += a[o] * w[o];
     }
@@ -190,7 +190,7 @@ static void depthwise_f16_tile(const tile *t)
     }
 }
 
-void ac_c_depthwise_row(const ac_depthwise_row *row)
+void mona_c_depthwise_row(const mona_depthwise_row *row)
 {
     const size_t pixel = AC_FRACTAL * mona_type_size(row->output.type);
     for (uint32_t n = 0; n < row->conv->blocks; n++) {

@@ -36,7 +36,7 @@ static int32_t value_at(const mona_curve *c, uint32_t y, uint32_t bits)
     return value > INT16_MAX ? INT16_MAX : value < INT16_MIN ? INT16_MIN : value;
 }
 
-void ac_c_luma_row(const ac_luma_row *r)
+void mona_c_luma_row(const mona_luma_row *r)
 {
     const uint32_t steps = 15 - r->bits; /* curve values have this many bits more than samples */
     for (uint32_t x = 0; x < r->pixels; x++) {
@@ -46,7 +46,7 @@ void ac_c_luma_row(const ac_luma_row *r)
 }
 
 /* d enters with 15 - b bits below the sample's units, 15 bits in all. d * gain has 13 - b. */
-void ac_c_chroma_row(const ac_chroma_row *r)
+void mona_c_chroma_row(const mona_chroma_row *r)
 {
     const uint32_t steps = 13 - r->bits;
     const int32_t grey = 1 << (r->bits - 1);

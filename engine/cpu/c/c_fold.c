@@ -11,13 +11,13 @@ static int16_t order_of(uint16_t bits)
     return (int16_t)((magnitude ^ minus) - minus);
 }
 
-void ac_c_fold_row(const ac_fold_row *r)
+void mona_c_fold_row(const mona_fold_row *r)
 {
     const uint16_t *from = (const uint16_t *)(const void *)r->source;
     float *restrict sums = r->to;
     uint16_t *restrict largest = r->to;
     for (uint32_t i = 0; i < r->count && r->add; i++)
-        sums[i] += ac_f32_from_f16(from[i]);
+        sums[i] += mona_f32_from_f16(from[i]);
     for (uint32_t i = 0; i < r->count && !r->add; i++)
         largest[i] = order_of(largest[i]) > order_of(from[i]) ? largest[i] : from[i];
 }

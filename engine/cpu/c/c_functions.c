@@ -6,25 +6,25 @@
 #include "engine/cpu/c/scalar_vector.h"
 #include "engine/cpu/c/functions.h"
 
-static void apply_f16(const ac_function_row *f, uint8_t *p, size_t count)
+static void apply_f16(const mona_function_row *f, uint8_t *p, size_t count)
 {
     for (size_t i = 0; i < count; i++, p += 2) {
-        const float x = ac_f32_from_f16(ac_wide(p));
+        const float x = mona_f32_from_f16(mona_wide(p));
         const uint16_t wide =
-            ac_half_of_finite(function_of((mona_activation)f->function, x, f->alpha));
+            mona_half_of_finite(function_of((mona_activation)f->function, x, f->alpha));
         memcpy(p, &wide, sizeof wide);
     }
 }
 
-static void apply_table(const ac_function_row *f, uint8_t *p, size_t count)
+static void apply_table(const mona_function_row *f, uint8_t *p, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         p[i] = f->table[p[i]];
 }
 
-void ac_c_function_row(const ac_function_row *f)
+void mona_c_function_row(const mona_function_row *f)
 {
-    const ac_row *r = &f->row;
+    const mona_row *r = &f->row;
     const size_t count = (size_t)f->pixels * r->c0;
     for (uint32_t c = 0; c < f->channels; c += r->c0) {
         uint8_t *block = r->data + c / r->c0 * r->block_stride;
@@ -33,5 +33,5 @@ void ac_c_function_row(const ac_function_row *f)
         else
             apply_f16(f, block, count);
     }
-    ac_fill_up(r, f->channels, f->pixels);
+    mona_fill_up(r, f->channels, f->pixels);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Epilogues that consist of clamps only, as nearly all do. */
-#ifndef AC_CLAMPS_H
-#define AC_CLAMPS_H
+#ifndef MONA_CLAMPS_H
+#define MONA_CLAMPS_H
 
 #include "engine/cpu/cpu.h"
 #include "engine/model_format.h"
@@ -38,9 +38,9 @@ static bool same_clamp(clamp a, clamp b)
 }
 
 /* Sets tame and plain; clamps_of() has set the rest. */
-static void find_tame(clamps *c, const ac_conv_row *row)
+static void find_tame(clamps *c, const mona_conv_row *row)
 {
-    const ac_epilogue *e = &row->conv->epilogue;
+    const mona_epilogue *e = &row->conv->epilogue;
     const clamp type = row->output.type == MONA_U8 ? (clamp){0, 255} : (clamp){-128, 127};
     c->tame = c->possible && e->scale && row->output.type != MONA_F16 &&
               (!c->add || (row->residual.type != MONA_F16 && e->residual_scale >= 0.25f &&
@@ -49,9 +49,9 @@ static void find_tame(clamps *c, const ac_conv_row *row)
                (!c->add || c->stage[0].high == 65504);
 }
 
-static clamps clamps_of(const ac_conv_row *row)
+static clamps clamps_of(const mona_conv_row *row)
 {
-    const ac_epilogue *e = &row->conv->epilogue;
+    const mona_epilogue *e = &row->conv->epilogue;
     const uint8_t activations[2] = {e->activation, e->activation_after_add};
     clamps c = {.possible = e->output_scale == 1,
                 .add = e->add,

@@ -2,8 +2,8 @@
 /* Compiler features for vectorised files. A register block is an array whose indices are
  * constants once loops are fully unrolled; always_inline and UNROLL see to that, so that every
  * accumulator stays in a register. */
-#ifndef AC_COMPILER_H
-#define AC_COMPILER_H
+#ifndef MONA_CPU_COMPILER_H
+#define MONA_CPU_COMPILER_H
 
 #define INLINE static inline __attribute__((always_inline))
 

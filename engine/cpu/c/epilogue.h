@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The scalar epilogue, for the C row programs. */
-#ifndef AC_EPILOGUE_H
-#define AC_EPILOGUE_H
+#ifndef MONA_EPILOGUE_H
+#define MONA_EPILOGUE_H
 
 #include "engine/model_format.h"
 #include "engine/cpu/cpu.h"
 #include "engine/cpu/c/f16.h"
 
-static inline float ac_activate(float t, uint8_t activation, const ac_epilogue *e, float slope)
+static inline float mona_activate(float t, uint8_t activation, const mona_epilogue *e, float slope)
 {
     const float positive = t > 0 ? t : 0;
     switch ((mona_activation)activation) {
@@ -15,7 +15,7 @@ static inline float ac_activate(float t, uint8_t activation, const ac_epilogue *
         return positive;
     case MONA_ACT_PRELU: {
         const float negative = t < 0 ? t : 0;
-        return ac_f16_round(positive + ac_f16_round(negative * slope));
+        return mona_f16_round(positive + mona_f16_round(negative * slope));
     }
     case MONA_ACT_CLIP:
         t = t > e->clip_min ? t : e->clip_min;
@@ -27,7 +27,7 @@ static inline float ac_activate(float t, uint8_t activation, const ac_epilogue *
 }
 
 /* A stored element as a float; exact. */
-static inline float ac_element(const uint8_t *p, mona_type type)
+static inline float mona_element(const uint8_t *p, mona_type type)
 {
     uint16_t wide;
     switch (type) {
@@ -37,7 +37,7 @@ static inline float ac_element(const uint8_t *p, mona_type type)
         return (int8_t)*p;
     case MONA_F16:
         memcpy(&wide, p, sizeof wide);
-        return ac_f32_from_f16(wide);
+        return mona_f32_from_f16(wide);
     case MONA_U16:
         memcpy(&wide, p, sizeof wide);
         return wide;
@@ -48,22 +48,22 @@ static inline float ac_element(const uint8_t *p, mona_type type)
 }
 
 /* Rounds to the type and stores. Integers saturate to [0, maximum], S8 to its own range. */
-static inline void ac_put_element(uint8_t *p, mona_type type, float t, uint32_t maximum)
+static inline void mona_put_element(uint8_t *p, mona_type type, float t, uint32_t maximum)
 {
     uint16_t wide;
     switch (type) {
     case MONA_U8:
-        *p = (uint8_t)ac_saturate_round(t, 0, (float)maximum);
+        *p = (uint8_t)mona_saturate_round(t, 0, (float)maximum);
         break;
     case MONA_S8:
-        *p = (uint8_t)ac_saturate_round(t, -128, 127);
+        *p = (uint8_t)mona_saturate_round(t, -128, 127);
         break;
     case MONA_F16:
-        wide = ac_f16_from_f32(t);
+        wide = mona_f16_from_f32(t);
         memcpy(p, &wide, sizeof wide);
         break;
     case MONA_U16:
-        wide = (uint16_t)ac_saturate_round(t, 0, (float)maximum);
+        wide = (uint16_t)mona_saturate_round(t, 0, (float)maximum);
         memcpy(p, &wide, sizeof wide);
         break;
     default: /* types that only arrays have */

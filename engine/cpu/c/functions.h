@@ -5,8 +5,8 @@
  *
  * Included after a type `vf` with vf_set1, vf_add, vf_sub, vf_mul, vf_div, vf_max, vf_min and
  *   vf_power2(v)   2^k for v = 1.5 * 2^23 + k, -126 <= k <= 127 */
-#ifndef AC_FUNCTIONS_H
-#define AC_FUNCTIONS_H
+#ifndef MONA_FUNCTIONS_H
+#define MONA_FUNCTIONS_H
 
 #include "engine/cpu/c/compiler.h"
 #include "engine/model_format.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rounding to the 11 bits of fp16 by two multiply-adds, as avx512_epilogue.h derives it. Included
  * after a vector type. */
-#ifndef AC_FUSED_ROUNDING_H
-#define AC_FUSED_ROUNDING_H
+#ifndef MONA_FUSED_ROUNDING_H
+#define MONA_FUSED_ROUNDING_H
 
 INLINE vf round_11_bits(vf t)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* A vector type of one float, for code written for vectors (functions.h). */
-#ifndef AC_SCALAR_VECTOR_H
-#define AC_SCALAR_VECTOR_H
+#ifndef MONA_SCALAR_VECTOR_H
+#define MONA_SCALAR_VECTOR_H
 
 #include "engine/cpu/c/f16.h"
 
@@ -44,7 +44,7 @@ static inline vf vf_min(vf a, vf b)
 
 static inline vf vf_power2(vf v)
 {
-    return ac_float((ac_bits(v) + 127) << 23);
+    return mona_float((mona_bits(v) + 127) << 23);
 }
 
 #endif

@@ -2,34 +2,35 @@
 /* Stores a convolution's results elsewhere than in channel blocks of 16 of a row: rounded results,
  * [block][pixel][16 channels], are scattered to planes or to channel blocks of another size. All
  * row kernels share this; each provides its own unpack_row. */
-#ifndef AC_SCATTER_H
-#define AC_SCATTER_H
+#ifndef MONA_SCATTER_H
+#define MONA_SCATTER_H
 
 #include "engine/cpu/cpu.h"
 #include "engine/libc.h"
 
-enum { AC_MAX_GROUP = 3 };
+enum { MONA_MAX_GROUP = 3 };
 
 /* Blocks of 16 outputs that must be spread together: as many as make up whole rows of planes
  * (channel c goes to row c / block, and 16 is no multiple of 3) or a whole channel block (of 32 on
  * the 310). */
-static inline uint32_t ac_scatter_group(const ac_conv_row *row)
+static inline uint32_t mona_scatter_group(const mona_conv_row *row)
 {
     if (row->planes)
         return row->planes->block == 3 ? 3 : 1;
     return row->output.c0 > AC_FRACTAL ? row->output.c0 / AC_FRACTAL : 1;
 }
 
-static inline bool ac_scatter_needed(const ac_conv_row *row)
+static inline bool mona_scatter_needed(const mona_conv_row *row)
 {
     return row->planes || row->output.c0 != AC_FRACTAL;
 }
 
-static inline void ac_scatter_planes(const ac_isa *by, const ac_conv_row *row, const ac_row *tile,
-                                     uint32_t first, uint32_t channels, uint32_t x, uint32_t pixels)
+static inline void mona_scatter_planes(const mona_isa *by, const mona_conv_row *row,
+                                       const mona_row *tile, uint32_t first, uint32_t channels,
+                                       uint32_t x, uint32_t pixels)
 {
     uint8_t *rows[AC_FRACTAL];
-    ac_unpack_row u = {
+    mona_unpack_row u = {
         .source = *tile, .channels = channels, .pixels = pixels, .planes = *row->planes};
     const uint32_t block = u.planes.block;
     const size_t column = (size_t)x * block * mona_type_size(u.planes.type);
@@ -40,34 +41,35 @@ static inline void ac_scatter_planes(const ac_isa *by, const ac_conv_row *row, c
 }
 
 /* Copies `unit` bytes of each pixel. Known sizes become single moves. */
-static inline void ac_copy_pixels(uint8_t *to, size_t to_step, const uint8_t *from,
-                                  size_t from_step, size_t unit, uint32_t pixels)
+static inline void mona_copy_pixels(uint8_t *to, size_t to_step, const uint8_t *from,
+                                    size_t from_step, size_t unit, uint32_t pixels)
 {
-#define AC_COPY_PIXELS(size)                                                                       \
+#define MONA_COPY_PIXELS(size)                                                                     \
     for (uint32_t x = 0; x < pixels; x++)                                                          \
     memcpy(to + x * to_step, from + x * from_step, size)
     switch (unit) {
     case 4:
-        AC_COPY_PIXELS(4);
+        MONA_COPY_PIXELS(4);
         break;
     case 8:
-        AC_COPY_PIXELS(8);
+        MONA_COPY_PIXELS(8);
         break;
     case 12:
-        AC_COPY_PIXELS(12);
+        MONA_COPY_PIXELS(12);
         break;
     case 16:
-        AC_COPY_PIXELS(16);
+        MONA_COPY_PIXELS(16);
         break;
     default:
-        AC_COPY_PIXELS(unit);
+        MONA_COPY_PIXELS(unit);
     }
-#undef AC_COPY_PIXELS
+#undef MONA_COPY_PIXELS
 }
 
 /* The channels that fill up the last channel block become 0. */
-static inline void ac_scatter_columns(const ac_conv_row *row, const ac_row *tile, uint32_t first,
-                                      uint32_t channels, uint32_t x, uint32_t pixels)
+static inline void mona_scatter_columns(const mona_conv_row *row, const mona_row *tile,
+                                        uint32_t first, uint32_t channels, uint32_t x,
+                                        uint32_t pixels)
 {
     const uint32_t c0 = row->output.c0, unit = c0 < tile->c0 ? c0 : tile->c0;
     const size_t element = mona_type_size(tile->type), step = c0 * element;
@@ -77,7 +79,7 @@ static inline void ac_scatter_columns(const ac_conv_row *row, const ac_row *tile
         uint8_t *to = out + c / c0 * row->output.block_stride + c % c0 * element;
         const uint8_t *from =
             tile->data + c / tile->c0 * tile->block_stride + c % tile->c0 * element;
-        ac_copy_pixels(to, step, from, tile->c0 * element, count * element, pixels);
+        mona_copy_pixels(to, step, from, tile->c0 * element, count * element, pixels);
     }
     const size_t rest = (c0 - channels % c0) % c0 * element;
     uint8_t *zeros = out + channels / c0 * row->output.block_stride + channels % c0 * element;
@@ -87,15 +89,15 @@ static inline void ac_scatter_columns(const ac_conv_row *row, const ac_row *tile
 
 /* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: the results, in the output's type;
  * its c0 is 16, or smaller if that holds all channels. */
-static inline void ac_scatter(const ac_isa *by, const ac_conv_row *row, const ac_row *tile,
-                              uint32_t n, uint32_t x, uint32_t pixels)
+static inline void mona_scatter(const mona_isa *by, const mona_conv_row *row, const mona_row *tile,
+                                uint32_t n, uint32_t x, uint32_t pixels)
 {
-    const uint32_t first = n * AC_FRACTAL, max = ac_scatter_group(row) * AC_FRACTAL;
+    const uint32_t first = n * AC_FRACTAL, max = mona_scatter_group(row) * AC_FRACTAL;
     const uint32_t left = row->conv->channels - first, channels = left < max ? left : max;
     if (row->planes)
-        ac_scatter_planes(by, row, tile, first, channels, x, pixels);
+        mona_scatter_planes(by, row, tile, first, channels, x, pixels);
     else
-        ac_scatter_columns(row, tile, first, channels, x, pixels);
+        mona_scatter_columns(row, tile, first, channels, x, pixels);
 }
 
 #endif

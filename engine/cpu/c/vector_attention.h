@@ -3,15 +3,15 @@
  * functions.h. Keys are transposed first, so that a vector holds the scores of 16 keys. Several
  * queries share what is read, and so many sums at once do not wait for each other: as many as there
  * are registers for. */
-#ifndef AC_VECTOR_ATTENTION_H
-#define AC_VECTOR_ATTENTION_H
+#ifndef MONA_VECTOR_ATTENTION_H
+#define MONA_VECTOR_ATTENTION_H
 
 #include "engine/cpu/c/functions.h"
 #include "engine/cpu/c/normalise.h"
 #include "engine/cpu/c/vector_rows.h"
 
 #ifndef ATTENTION_QUERIES
-#define ATTENTION_QUERIES 1 /* at most AC_ATTENTION_QUERIES */
+#define ATTENTION_QUERIES 1 /* at most MONA_ATTENTION_QUERIES */
 #endif
 
 /* A head's keys and values in fp32. */
@@ -23,12 +23,12 @@ typedef struct attention_head {
     float *query;           /* [queries][size] */
 } attention_head;
 
-INLINE const uint8_t *block_at(const ac_row *row, const uint8_t *first, uint32_t c, uint32_t x)
+INLINE const uint8_t *block_at(const mona_row *row, const uint8_t *first, uint32_t c, uint32_t x)
 {
     return first + c / LANES * row->block_stride + (size_t)x * LANES * mona_type_size(row->type);
 }
 
-static void widen_head(const ac_attention_row *a, const attention_head *h, uint32_t head)
+static void widen_head(const mona_attention_row *a, const attention_head *h, uint32_t head)
 {
     for (uint32_t j = 0; j < h->padded; j++) {
         const uint32_t y = j / a->columns, x = j % a->columns;
@@ -48,7 +48,7 @@ static void widen_head(const ac_attention_row *a, const attention_head *h, uint3
 }
 
 /* Scores of `vectors` vectors of keys from j on. */
-INLINE void score_keys(const ac_attention_row *a, const attention_head *h, uint32_t j,
+INLINE void score_keys(const mona_attention_row *a, const attention_head *h, uint32_t j,
                        const uint32_t queries, const uint32_t vectors)
 {
     vf sums[4 * ATTENTION_QUERIES];
@@ -88,11 +88,11 @@ static float exponentials(const attention_head *h, float *scores)
         sum = vf_add(sum, vf_load(scores + j));
     }
     vf_store(lanes, sum);
-    return ac_sum_of(lanes);
+    return mona_sum_of(lanes);
 }
 
 /* `vectors` vectors of results of pixel x and those after it, from channel c of the head on. */
-INLINE void add_values(const ac_attention_row *a, const attention_head *h, uint32_t head,
+INLINE void add_values(const mona_attention_row *a, const attention_head *h, uint32_t head,
                        uint32_t x, uint32_t c, const float *factors, const uint32_t queries,
                        const uint32_t vectors)
 {
@@ -118,7 +118,7 @@ INLINE void add_values(const ac_attention_row *a, const attention_head *h, uint3
 }
 
 /* Computes results of pixel x and those after it. */
-INLINE void attend(const ac_attention_row *a, const attention_head *h, uint32_t head, uint32_t x,
+INLINE void attend(const mona_attention_row *a, const attention_head *h, uint32_t head, uint32_t x,
                    const uint32_t queries)
 {
     uint32_t j = 0, c = 0;
@@ -140,12 +140,12 @@ INLINE void attend(const ac_attention_row *a, const attention_head *h, uint32_t 
         add_values(a, h, head, x, c, factors, queries, 1);
 }
 
-static void attention_row(const ac_attention_row *a)
+static void attention_row(const mona_attention_row *a)
 {
     const uint32_t count = a->rows * a->columns, padded = (count + LANES - 1) / LANES * LANES;
     if (a->size % LANES || a->value_size % LANES || a->queries.c0 != LANES || a->keys.c0 != LANES ||
         a->values.c0 != LANES || a->output.c0 != LANES) {
-        ac_c_attention_row(a);
+        mona_c_attention_row(a);
         return;
     }
     attention_head h = {.count = count, .padded = padded, .scores = a->scratch};

@@ -16,8 +16,8 @@
  * A row is computed in tiles of pixels, and a tile in register blocks. The last tile is as short as
  * LAST_TILE allows. If it is longer than what is left, or a tile not a multiple of the block, it is
  * moved back to end at the last pixel. Some pixels are then computed twice, with one result. */
-#ifndef AC_VECTOR_CONV_H
-#define AC_VECTOR_CONV_H
+#ifndef MONA_VECTOR_CONV_H
+#define MONA_VECTOR_CONV_H
 
 #include "engine/cpu/c/scatter.h"
 #include "engine/cpu/c/vector_epilogue.h"
@@ -27,16 +27,16 @@ enum {
     QUAD = 4,        /* outputs in a register */
 };
 
-/* The contents of ac_conv_row.scratch. */
+/* The contents of mona_conv_row.scratch. */
 typedef struct scratch {
     _Alignas(64) int32_t acc[TILE * AC_FRACTAL];
-    uint8_t results[AC_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2]; /* that are to be spread */
+    uint8_t results[MONA_MAX_GROUP][SCATTER_PIXELS * AC_FRACTAL * 2]; /* that are to be spread */
 } scratch;
 
 /* One block of 16 outputs while it is computed. */
 typedef struct job {
-    const ac_conv_row *row;
-    const ac_conv *conv;
+    const mona_conv_row *row;
+    const mona_conv *conv;
     const clamps *limits;
     uint32_t n;     /* the block */
     uint32_t quads; /* its registers of QUAD outputs, without those that hold no output */
@@ -55,7 +55,7 @@ typedef struct job {
 INLINE void finish_quickly(const job *j, const mona_type type, const bool add, uint32_t count,
                            const int32_t *acc, const float *residual, uint8_t *out)
 {
-    const ac_epilogue *e = &j->conv->epilogue;
+    const mona_epilogue *e = &j->conv->epilogue;
     const vf scale = e->scale ? vf_load(e->scale + (size_t)j->n * AC_FRACTAL) : vf_set1(1);
     const clamp first = j->limits->stage[0], second = j->limits->stage[1];
     for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL, out += j->pixel_size) {
@@ -74,7 +74,7 @@ INLINE void finish_quickly(const job *j, const mona_type type, const bool add, u
 static void finish_slowly(const job *j, uint32_t count, const int32_t *acc, const float *residual,
                           uint8_t *out)
 {
-    const ac_epilogue *e = &j->conv->epilogue;
+    const mona_epilogue *e = &j->conv->epilogue;
     const size_t channel = (size_t)j->n * AC_FRACTAL;
     const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
     const vf slope = e->slope ? vf_load(e->slope + channel) : vf_set1(0);
@@ -121,7 +121,7 @@ static void offset_start(job *j, int32_t start[AC_FRACTAL])
  * whose bits are u ^ 0x80. As sum(u * w) = sum(s * w) + 128 * sum(w), the accumulators start at
  * bias + 128 * sum(w), with the weights w of the output. This is exact: s32 arithmetic is modulo
  * 2^32, and the true sum fits. */
-INLINE v16 sign_flip(const ac_conv *c)
+INLINE v16 sign_flip(const mona_conv *c)
 {
     return set16(c->source_type == MONA_U8 ? 0x80 : 0);
 }
@@ -132,17 +132,17 @@ static void add_sums(int32_t to[AC_FRACTAL], const int32_t start[AC_FRACTAL],
 
 static void offset_start(job *j, int32_t start[AC_FRACTAL])
 {
-    add_sums(start, j->start, j->weights, ac_block_steps(j->conv, j->n));
+    add_sums(start, j->start, j->weights, mona_block_steps(j->conv, j->n));
     j->start = start;
 }
 #endif
 
 /* Prepares block n of outputs, whose results go to out. start: room for what the accumulators start
  * at. */
-static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n,
+static job job_of(const mona_conv_row *row, const clamps *limits, uint32_t n,
                   int32_t start[AC_FRACTAL], uint8_t *out)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     job j = {.row = row,
              .conv = c,
              .limits = limits,
@@ -197,7 +197,7 @@ static void run_pixels(const job *j, uint32_t origin, uint32_t pixels)
     }
 }
 
-static void conv_direct(const ac_conv_row *row, const clamps *limits)
+static void conv_direct(const mona_conv_row *row, const clamps *limits)
 {
     int32_t start[AC_FRACTAL];
     for (uint32_t n = 0; n < row->conv->blocks; n++) {
@@ -207,13 +207,13 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits)
     }
 }
 
-static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by)
+static void conv_scattered(const mona_conv_row *row, const clamps *limits, const mona_isa *by)
 {
     scratch *s = (scratch *)(void *)row->scratch;
-    int32_t start[AC_MAX_GROUP][AC_FRACTAL];
-    job jobs[AC_MAX_GROUP];
-    const uint32_t group = ac_scatter_group(row);
-    const ac_row tile = {s->results[0], sizeof s->results[0], AC_FRACTAL, row->output.type};
+    int32_t start[MONA_MAX_GROUP][AC_FRACTAL];
+    job jobs[MONA_MAX_GROUP];
+    const uint32_t group = mona_scatter_group(row);
+    const mona_row tile = {s->results[0], sizeof s->results[0], AC_FRACTAL, row->output.type};
     for (uint32_t n = 0; n < row->conv->blocks; n += group) {
         const uint32_t count = min_u32(group, row->conv->blocks - n);
         for (uint32_t i = 0; i < count; i++)
@@ -222,15 +222,15 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
             const uint32_t pixels = min_u32(SCATTER_PIXELS, row->pixels - x);
             for (uint32_t i = 0; i < count; i++)
                 run_pixels(&jobs[i], x, pixels);
-            ac_scatter(by, row, &tile, n, x, pixels);
+            mona_scatter(by, row, &tile, n, x, pixels);
         }
     }
 }
 
-static void conv_any(const ac_conv_row *row, const ac_isa *by)
+static void conv_any(const mona_conv_row *row, const mona_isa *by)
 {
     const clamps limits = clamps_of(row);
-    if (ac_scatter_needed(row))
+    if (mona_scatter_needed(row))
         conv_scattered(row, &limits, by);
     else
         conv_direct(row, &limits);

@@ -8,8 +8,8 @@
  *   vw_left, vw_right, vw_right_signed                shift by a number of bits
  *   vw_table_of(words)            makes a `vw_table` of 16 words
  *   vw_look(table, v)             the words at indices v, 0 to 15 */
-#ifndef AC_VECTOR_CURVES_H
-#define AC_VECTOR_CURVES_H
+#ifndef MONA_VECTOR_CURVES_H
+#define MONA_VECTOR_CURVES_H
 
 #include "engine/libc.h"
 #include "engine/cpu/c/rows.h"
@@ -69,7 +69,7 @@ INLINE vw chroma_after(vw sample, vw luma, const curve_tables *gain, const curve
     return vw_add(vw_right_signed(vw_add(product, rounded), steps), grey);
 }
 
-INLINE void luma_row_of(const ac_luma_row *r, const uint32_t bits)
+INLINE void luma_row_of(const mona_luma_row *r, const uint32_t bits)
 {
     const size_t size = bits == 8 ? 1 : 2;
     const curve_tables curve = tables_of(r->curve);
@@ -86,7 +86,7 @@ INLINE void luma_row_of(const ac_luma_row *r, const uint32_t bits)
     }
 }
 
-INLINE void chroma_row_of(const ac_chroma_row *r, const uint32_t bits)
+INLINE void chroma_row_of(const mona_chroma_row *r, const uint32_t bits)
 {
     const size_t size = bits == 8 ? 1 : 2;
     const curve_tables gain = tables_of(r->gain), offset = tables_of(r->offset);
@@ -107,7 +107,7 @@ INLINE void chroma_row_of(const ac_chroma_row *r, const uint32_t bits)
     }
 }
 
-static void luma_row(const ac_luma_row *r)
+static void luma_row(const mona_luma_row *r)
 {
     if (r->bits == 8)
         luma_row_of(r, 8);
@@ -115,7 +115,7 @@ static void luma_row(const ac_luma_row *r)
         luma_row_of(r, r->bits);
 }
 
-static void chroma_row(const ac_chroma_row *r)
+static void chroma_row(const mona_chroma_row *r)
 {
     if (r->bits == 8)
         chroma_row_of(r, 8);

@@ -2,8 +2,8 @@
 /* Rows of depthwise convolutions: everything around the arithmetic. Included after vector_conv.h,
  * DEPTHWISE_PIXELS, and depthwise_int8_block() and depthwise_f16_block(), which compute the
  * accumulators of some pixels from x on as [pixels][16]. */
-#ifndef AC_VECTOR_DEPTHWISE_H
-#define AC_VECTOR_DEPTHWISE_H
+#ifndef MONA_VECTOR_DEPTHWISE_H
+#define MONA_VECTOR_DEPTHWISE_H
 
 INLINE void depthwise_pixels(const job *j, const uint32_t pixels, uint32_t x, uint32_t count,
                              int32_t *acc)
@@ -17,7 +17,7 @@ INLINE void depthwise_pixels(const job *j, const uint32_t pixels, uint32_t x, ui
     }
 }
 
-static void depthwise_row(const ac_depthwise_row *row)
+static void depthwise_row(const mona_depthwise_row *row)
 {
     int32_t start[AC_FRACTAL], *acc = ((scratch *)(void *)row->scratch)->acc;
     const clamps limits = clamps_of(row);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Element by element operations on two tensor rows. Included after a vector type, see
  * vector_rows.h. */
-#ifndef AC_VECTOR_ELEMENTWISE_H
-#define AC_VECTOR_ELEMENTWISE_H
+#ifndef MONA_VECTOR_ELEMENTWISE_H
+#define MONA_VECTOR_ELEMENTWISE_H
 
 #include "engine/cpu/c/vector_rows.h"
 
 /* Computes 16 lanes. c0 divides 16, so in a channel block, as a flat array, a lane always has the
  * same channel. */
-INLINE vf elementwise_lanes(const ac_elementwise_row *e, vf a, vf b, vf slope)
+INLINE vf elementwise_lanes(const mona_elementwise_row *e, vf a, vf b, vf slope)
 {
-    const ac_epilogue *ep = &e->epilogue;
+    const mona_epilogue *ep = &e->epilogue;
     const vf sa = vf_half(vf_mul(vf_add(a, vf_set1(-e->zero_a)), vf_set1(e->scale_a)));
     const vf sb = vf_half(vf_mul(vf_add(b, vf_set1(-e->zero_b)), vf_set1(e->scale_b)));
     vf t = vf_half(e->multiply ? vf_mul(sa, sb) : vf_add(sa, sb));
@@ -21,13 +21,13 @@ INLINE vf elementwise_lanes(const ac_elementwise_row *e, vf a, vf b, vf slope)
 }
 
 /* The pixel of a channel block at p, as often as 16 lanes hold it. */
-INLINE vf repeated(const ac_row *row, const uint8_t *p)
+INLINE vf repeated(const mona_row *row, const uint8_t *p)
 {
     float values[LANES];
     if (row->c0 == LANES)
         return vf_from(row->type, p);
     for (uint32_t i = 0; i < LANES; i++)
-        values[i] = ac_element(p + i % row->c0 * mona_type_size(row->type), row->type);
+        values[i] = mona_element(p + i % row->c0 * mona_type_size(row->type), row->type);
     return vf_load(values);
 }
 
@@ -36,9 +36,9 @@ INLINE vf repeated(const ac_row *row, const uint8_t *p)
  * is rounded once. Else it becomes an integer, with an output scale of 2^-7 to 2^12: a sum or
  * product from 65504 on is at least 511 then and saturates, one below 2^-14 is at most 1/4 and
  * becomes 0. */
-static bool is_tame(const ac_elementwise_row *e)
+static bool is_tame(const mona_elementwise_row *e)
 {
-    const ac_epilogue *ep = &e->epilogue;
+    const mona_epilogue *ep = &e->epilogue;
     const bool halves[2] = {e->a.type == MONA_F16, e->b.type == MONA_F16};
     const float scales[2] = {e->scale_a, e->scale_b};
     bool tame =
@@ -58,11 +58,11 @@ INLINE vf tame_operand(mona_type type, vf v, vf less_zero, factor scale)
 }
 
 /* Computes `count` elements of a tame row, a multiple of 16. pixel: b's, if it has only one. */
-INLINE void tame_elements(const ac_elementwise_row *e, const mona_type ta, const mona_type tb,
+INLINE void tame_elements(const mona_elementwise_row *e, const mona_type ta, const mona_type tb,
                           const mona_type to, const uint8_t *a, const uint8_t *b, uint8_t *out,
                           size_t count, vf pixel)
 {
-    const ac_epilogue *ep = &e->epilogue;
+    const mona_epilogue *ep = &e->epilogue;
     const size_t sa = mona_type_size(ta), sb = mona_type_size(tb), so = mona_type_size(to);
     const vf zero_a = vf_set1(-e->zero_a), zero_b = vf_set1(-e->zero_b), zero = vf_set1(e->zero);
     const factor scale_a = factor_of(e->scale_a), scale_b = factor_of(e->scale_b);
@@ -87,7 +87,7 @@ INLINE void tame_elements(const ac_elementwise_row *e, const mona_type ta, const
     }
 }
 
-static void elementwise_block(const ac_elementwise_row *e, uint32_t block, vf slope)
+static void elementwise_block(const mona_elementwise_row *e, uint32_t block, vf slope)
 {
     const uint8_t *a = e->a.data + block * e->a.block_stride;
     const uint8_t *b = e->b.data + block * e->b.block_stride;
@@ -120,11 +120,11 @@ static void elementwise_block(const ac_elementwise_row *e, uint32_t block, vf sl
     }
 }
 
-static void elementwise_row(const ac_elementwise_row *e)
+static void elementwise_row(const mona_elementwise_row *e)
 {
     const uint32_t c0 = e->output.c0;
     if (e->broadcast_b || c0 > LANES || e->a.c0 != c0 || e->b.c0 != c0) {
-        ac_c_elementwise_row(e);
+        mona_c_elementwise_row(e);
         return;
     }
     float slope[LANES] = {0};
@@ -135,7 +135,7 @@ static void elementwise_row(const ac_elementwise_row *e)
         }
         elementwise_block(e, block, vf_load(slope));
     }
-    ac_fill_up(&e->output, e->channels, e->pixels);
+    mona_fill_up(&e->output, e->channels, e->pixels);
 }
 
 #endif

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The scaled residual, which the epilogues of all vector instruction sets share. Included after a
  * vector type, see vector_rows.h. */
-#ifndef AC_VECTOR_EPILOGUE_H
-#define AC_VECTOR_EPILOGUE_H
+#ifndef MONA_VECTOR_EPILOGUE_H
+#define MONA_VECTOR_EPILOGUE_H
 
 #include "engine/arith.h"
 #include "engine/cpu/c/clamps.h"
 #include "engine/cpu/c/vector_rows.h"
 
 /* A residual of one channel, which all 16 get. It is scaled 16 pixels at a time. */
-static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t count, float *to)
+static void broadcast_residual(const mona_conv_row *row, uint32_t x, uint32_t count, float *to)
 {
-    const ac_row *r = &row->residual;
+    const mona_row *r = &row->residual;
     const vf scale = vf_set1(row->conv->epilogue.residual_scale);
     const uint32_t pixel = r->c0 * (uint32_t)mona_type_size(r->type);
     _Alignas(64) float values[LANES];
@@ -19,7 +19,7 @@ static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t coun
         if (i % LANES == 0) {
             const uint8_t *from = r->data + (size_t)(x + i) * pixel;
             for (uint32_t k = 0; k < LANES && r->c0 > 1; k++)
-                values[k] = i + k < count ? ac_element(from + (size_t)k * pixel, r->type) : 0;
+                values[k] = i + k < count ? mona_element(from + (size_t)k * pixel, r->type) : 0;
             const vf v = r->c0 > 1 ? vf_load(values) : vf_from(r->type, from);
             vf_store(values, vf_half(vf_mul(v, scale)));
         }
@@ -29,10 +29,10 @@ static void broadcast_residual(const ac_conv_row *row, uint32_t x, uint32_t coun
 
 /* Writes the scaled residual of block n and pixels x to x + count - 1 as [count][16] floats. In a
  * smaller channel block, channels beyond it become zero. */
-static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uint32_t count,
+static void prepare_residual(const mona_conv_row *row, uint32_t n, uint32_t x, uint32_t count,
                              float *to)
 {
-    const ac_row *r = &row->residual;
+    const mona_row *r = &row->residual;
     const size_t element = mona_type_size(r->type);
     const uint32_t first = n * AC_FRACTAL;
     if (row->conv->epilogue.broadcast) {
@@ -64,7 +64,7 @@ static void prepare_residual(const ac_conv_row *row, uint32_t n, uint32_t x, uin
 }
 
 /* 16 accumulators as floats: s32, which are scaled, or fp32. */
-INLINE vf scaled(const ac_epilogue *e, const int32_t *acc, vf scale)
+INLINE vf scaled(const mona_epilogue *e, const int32_t *acc, vf scale)
 {
     return e->scale ? vf_mul(vf_from_s32(acc), scale) : vf_load((const float *)(const void *)acc);
 }

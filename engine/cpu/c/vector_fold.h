@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Rows of fp16 that are added up, or of which the largest are kept. Included after a vector type,
  * see vector_rows.h. */
-#ifndef AC_VECTOR_FOLD_H
-#define AC_VECTOR_FOLD_H
+#ifndef MONA_VECTOR_FOLD_H
+#define MONA_VECTOR_FOLD_H
 
 #include "engine/cpu/c/vector_rows.h"
 
-static void fold_row(const ac_fold_row *r)
+static void fold_row(const mona_fold_row *r)
 {
     const uint8_t *from = r->source;
     uint8_t *to = r->to;
     if (r->count % LANES) {
-        ac_c_fold_row(r);
+        mona_c_fold_row(r);
         return;
     }
     float *sums = r->to;

@@ -2,8 +2,8 @@
 /* Functions of activations on a tensor row. Included after a vector type, see vector_rows.h, and
  *   apply_table(p, count, table)   replaces each of count bytes at p by that of the table
  * besides what functions.h needs. */
-#ifndef AC_VECTOR_FUNCTIONS_H
-#define AC_VECTOR_FUNCTIONS_H
+#ifndef MONA_VECTOR_FUNCTIONS_H
+#define MONA_VECTOR_FUNCTIONS_H
 
 #include "engine/cpu/c/functions.h"
 #include "engine/cpu/c/vector_rows.h"
@@ -22,7 +22,7 @@ INLINE void each_f16(const mona_activation function, float alpha, uint8_t *p, si
     }
 }
 
-static void apply_f16(const ac_function_row *f, uint8_t *p, size_t count)
+static void apply_f16(const mona_function_row *f, uint8_t *p, size_t count)
 {
     const float a = f->alpha;
     switch ((mona_activation)f->function) {
@@ -40,9 +40,9 @@ static void apply_f16(const ac_function_row *f, uint8_t *p, size_t count)
     }
 }
 
-static void function_row(const ac_function_row *f)
+static void function_row(const mona_function_row *f)
 {
-    const ac_row *r = &f->row;
+    const mona_row *r = &f->row;
     const size_t count = (size_t)f->pixels * r->c0;
     for (uint32_t c = 0; c < f->channels; c += r->c0) {
         uint8_t *block = r->data + c / r->c0 * r->block_stride;
@@ -51,7 +51,7 @@ static void function_row(const ac_function_row *f)
         else
             apply_f16(f, block, count);
     }
-    ac_fill_up(r, f->channels, f->pixels);
+    mona_fill_up(r, f->channels, f->pixels);
 }
 
 #endif

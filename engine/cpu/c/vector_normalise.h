@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Normalisation of the channels of each pixel. Included after a vector type, see vector_rows.h. */
-#ifndef AC_VECTOR_NORMALISE_H
-#define AC_VECTOR_NORMALISE_H
+#ifndef MONA_VECTOR_NORMALISE_H
+#define MONA_VECTOR_NORMALISE_H
 
 #include "engine/arith.h"
 #include "engine/cpu/c/normalise.h"
@@ -11,7 +11,7 @@
  * the result of one. */
 enum { NORMALISED = 4 * LANES };
 
-/* What ac_sum_of() makes of the lanes of each of count vectors, a multiple of 4, after
+/* What mona_sum_of() makes of the lanes of each of count vectors, a multiple of 4, after
  * vf_sums(). */
 INLINE void sum_lanes(float *to, float sums[NORMALISED][4], uint32_t count)
 {
@@ -62,7 +62,7 @@ INLINE vf normal_of(const mona_type type, const uint8_t *from, float mean, float
 }
 
 /* Pixels p, which begin with pixel x of the row. */
-INLINE void normalise_pixels(const ac_normalise_row *n, const mona_type type, const pixels *p,
+INLINE void normalise_pixels(const mona_normalise_row *n, const mona_type type, const pixels *p,
                              uint32_t x)
 {
     const mona_type to = n->output.type;
@@ -74,7 +74,7 @@ INLINE void normalise_pixels(const ac_normalise_row *n, const mona_type type, co
         means[i] *= part;
     sum_channels(p, type, means, r);
     for (uint32_t i = 0; i < p->fours; i++)
-        r[i] = ac_inverse_root(r[i] * part + n->epsilon);
+        r[i] = mona_inverse_root(r[i] * part + n->epsilon);
     for (uint32_t b = 0; b <= p->last; b++) {
         const vf gain = vf_load(n->gain + b * LANES), shift = vf_load(n->shift + b * LANES);
         uint8_t *out = n->output.data + b * n->output.block_stride + x * distance;
@@ -94,11 +94,11 @@ INLINE void normalise_pixels(const ac_normalise_row *n, const mona_type type, co
     }
 }
 
-INLINE void normalise_all(const ac_normalise_row *n, const mona_type type)
+INLINE void normalise_all(const mona_normalise_row *n, const mona_type type)
 {
     float mask[LANES];
     for (uint32_t i = 0; i < LANES; i++)
-        mask[i] = ac_float(i <= (n->channels - 1) % LANES ? UINT32_MAX : 0);
+        mask[i] = mona_float(i <= (n->channels - 1) % LANES ? UINT32_MAX : 0);
     pixels p = {.from = n->source.data,
                 .block = n->source.block_stride,
                 .distance = LANES * mona_type_size(type),
@@ -111,10 +111,10 @@ INLINE void normalise_all(const ac_normalise_row *n, const mona_type type)
     }
 }
 
-static void normalise_row(const ac_normalise_row *n)
+static void normalise_row(const mona_normalise_row *n)
 {
     if (n->source.c0 != LANES || n->output.c0 != LANES)
-        ac_c_normalise_row(n);
+        mona_c_normalise_row(n);
     else if (n->source.type == MONA_U8)
         normalise_all(n, MONA_U8);
     else if (n->source.type == MONA_S8)

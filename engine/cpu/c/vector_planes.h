@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Planes to tensor rows and back. Included after a vector type, see vector_rows.h. */
-#ifndef AC_VECTOR_PLANES_H
-#define AC_VECTOR_PLANES_H
+#ifndef MONA_VECTOR_PLANES_H
+#define MONA_VECTOR_PLANES_H
 
 #include "engine/cpu/c/vector_rows.h"
 
@@ -74,20 +74,20 @@ INLINE void interleave16(v16 pixels[16], const v16 s[16])
 }
 
 /* Packs the rest of a row, from pixel x on, in C. */
-static void pack_rest(const ac_pack_row *p, uint32_t x)
+static void pack_rest(const mona_pack_row *p, uint32_t x)
 {
     const uint8_t *source[16];
-    ac_pack_row rest = *p;
+    mona_pack_row rest = *p;
     for (uint32_t c = 0; c < p->channels; c++)
         source[c] = p->source[c] + (size_t)x * p->step[c];
     rest.source = source;
     rest.pixels = p->pixels - x;
     rest.output.data += (size_t)x * p->output.c0 * mona_type_size(p->output.type);
-    ac_c_pack_row(&rest);
+    mona_c_pack_row(&rest);
 }
 
 /* 16 samples of channel c from pixel x on, as bytes. */
-INLINE v16 samples_of(const ac_pack_row *p, uint32_t c, uint32_t x)
+INLINE v16 samples_of(const mona_pack_row *p, uint32_t c, uint32_t x)
 {
     const uint8_t *from = p->source[c] + (size_t)x * p->step[c];
     return p->source_type == MONA_U16 ? narrow16(from, p->step[c], vf_set1(p->scale[c]))
@@ -96,7 +96,7 @@ INLINE v16 samples_of(const ac_pack_row *p, uint32_t c, uint32_t x)
 
 /* Puts the samples of up to c0 channels side by side, c0 = 4, 8 or 16. Samples of 8 bits are copied
  * or scaled to fp16; samples of 16 bits are scaled to 8. */
-INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
+INLINE void pack_few(const mona_pack_row *p, const uint32_t c0)
 {
     const bool half = p->output.type == MONA_F16;
     float scales[LANES] = {0};
@@ -126,7 +126,7 @@ INLINE void pack_few(const ac_pack_row *p, const uint32_t c0)
 }
 
 /* Packs one channel alone: a copy or a conversion. */
-static void pack_single(const ac_pack_row *p)
+static void pack_single(const mona_pack_row *p)
 {
     const size_t size = mona_type_size(p->output.type), from = mona_type_size(p->source_type);
     if (p->output.type == p->source_type && p->output.type != MONA_F16) {
@@ -146,7 +146,7 @@ static void pack_single(const ac_pack_row *p)
     }
 }
 
-static void pack_row(const ac_pack_row *p)
+static void pack_row(const mona_pack_row *p)
 {
     const uint32_t c0 = p->output.c0;
     const bool narrowed = p->source_type == MONA_U16 && p->output.type == MONA_U8;
@@ -162,7 +162,7 @@ static void pack_row(const ac_pack_row *p)
     else if (c0 == 16 && p->channels <= 16 && simple)
         pack_few(p, 16);
     else
-        ac_c_pack_row(p);
+        mona_c_pack_row(p);
 }
 
 /* ---- unpack --------------------------------------------------------------------------------- */
@@ -206,7 +206,7 @@ static void unpack_units(uint8_t *to, const uint8_t *from, size_t stride, size_t
 }
 
 /* Converts count elements to the planes' type. converted must have room for whole vectors. */
-static void convert(const ac_unpack_row *u, const uint8_t *from, size_t count, uint8_t *converted)
+static void convert(const mona_unpack_row *u, const uint8_t *from, size_t count, uint8_t *converted)
 {
     const mona_type type = u->planes.type;
     const bool half = u->source.type == MONA_F16 || type == MONA_F16;
@@ -226,7 +226,7 @@ static void convert(const ac_unpack_row *u, const uint8_t *from, size_t count, u
 
 /* Writes the plane rows that channel block k has samples of, from pixel x on. source: its pixels,
  * in the planes' type. */
-static void unpack_block(const ac_unpack_row *u, uint32_t k, uint32_t x, uint32_t pixels,
+static void unpack_block(const mona_unpack_row *u, uint32_t k, uint32_t x, uint32_t pixels,
                          const uint8_t *source)
 {
     const uint32_t block = u->planes.block, c0 = u->source.c0;
@@ -238,16 +238,16 @@ static void unpack_block(const ac_unpack_row *u, uint32_t k, uint32_t x, uint32_
                      source + c % c0 * size, c0 * size, block * size, pixels);
 }
 
-static void unpack_row(const ac_unpack_row *u)
+static void unpack_row(const mona_unpack_row *u)
 {
     enum { PIXELS = 32, MAX_C0 = 32 };
     _Alignas(64) uint8_t converted[PIXELS * MAX_C0 * 2];
-    const ac_planes *planes = &u->planes;
+    const mona_planes *planes = &u->planes;
     const uint32_t block = planes->block, c0 = u->source.c0;
     /* A pixel's samples in one row of a plane must not straddle two channel blocks. */
     const bool aligned = u->first % block == 0 && c0 % block == 0;
     if (c0 > MAX_C0 || (!aligned && u->first % c0 + u->channels > c0)) {
-        ac_c_unpack_row(u);
+        mona_c_unpack_row(u);
         return;
     }
     const bool same =

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Resampling of a tensor row. Included after a vector type, see vector_rows.h. */
-#ifndef AC_VECTOR_RESIZE_H
-#define AC_VECTOR_RESIZE_H
+#ifndef MONA_VECTOR_RESIZE_H
+#define MONA_VECTOR_RESIZE_H
 
 #include "engine/cpu/c/vector_rows.h"
 
 /* Sums input rows to one row of floats. */
-INLINE vf column_sum(const ac_resize_row *r, size_t at, uint32_t count)
+INLINE vf column_sum(const mona_resize_row *r, size_t at, uint32_t count)
 {
     vf sum = vf_set1(0);
     for (uint32_t t = 0; t < r->taps_y; t++) {
@@ -18,7 +18,7 @@ INLINE vf column_sum(const ac_resize_row *r, size_t at, uint32_t count)
     return sum;
 }
 
-static void resize_rows(const ac_resize_row *r)
+static void resize_rows(const mona_resize_row *r)
 {
     const size_t size = mona_type_size(r->type), count = (size_t)r->in_columns * r->c0;
     size_t i = 0;
@@ -30,7 +30,7 @@ static void resize_rows(const ac_resize_row *r)
 
 /* Computes output columns [x, end) one by one, with taps clamped to the row. Rows of several
  * channels are taken 16 lanes at a time, of which only the pixel's c0 are stored. */
-static void resize_columns(const ac_resize_row *r, uint32_t x, uint32_t end)
+static void resize_columns(const mona_resize_row *r, uint32_t x, uint32_t end)
 {
     const size_t size = mona_type_size(r->type);
     const int32_t last = (int32_t)r->in_columns - 1;
@@ -52,7 +52,7 @@ static void resize_columns(const ac_resize_row *r, uint32_t x, uint32_t end)
 /* Whether, in a row of a single channel, the 2 * LANES output columns from x on double the input:
  * two outputs for each input column, each of the two always with the same four weights, and all
  * taps inside the row. This is the case of chroma planes. */
-INLINE bool doubles(const ac_resize_row *r, uint32_t x)
+INLINE bool doubles(const mona_resize_row *r, uint32_t x)
 {
     const int32_t *first = r->first + x;
     const float *w = r->weight_x + (size_t)x * 4;
@@ -66,7 +66,7 @@ INLINE bool doubles(const ac_resize_row *r, uint32_t x)
     uint32_t weights_differ = 0;
     for (uint32_t i = 8; i < 8 * LANES; i += 8)
         for (uint32_t k = 0; k < 8; k++)
-            weights_differ |= ac_bits(w[i + k]) ^ ac_bits(w[k]);
+            weights_differ |= mona_bits(w[i + k]) ^ mona_bits(w[k]);
     return !steps_differ && !weights_differ;
 }
 
@@ -92,7 +92,7 @@ INLINE void store_alternating(mona_type type, uint8_t *out, vf even, vf odd)
     }
 }
 
-static void resize_row(const ac_resize_row *r)
+static void resize_row(const mona_resize_row *r)
 {
     resize_rows(r);
     uint32_t x = 0;

@@ -33,8 +33,8 @@
  *   vf_to_u16(p, v), vf_to_f16(p, v)     the same, stored at p
  *
  * Shapes that no built-in model and no plane format needs are left to the C versions. */
-#ifndef AC_VECTOR_ROWS_H
-#define AC_VECTOR_ROWS_H
+#ifndef MONA_VECTOR_ROWS_H
+#define MONA_VECTOR_ROWS_H
 
 #include "engine/cpu/c/epilogue.h"
 #include "engine/cpu/c/rows.h"
@@ -117,7 +117,7 @@ INLINE void vf_to_some(mona_type type, uint8_t *p, vf v, uint32_t count)
     memcpy(p, bytes, count * mona_type_size(type));
 }
 
-INLINE vf activate(vf t, uint8_t activation, const ac_epilogue *e, vf slope)
+INLINE vf activate(vf t, uint8_t activation, const mona_epilogue *e, vf slope)
 {
     const vf zero = vf_set1(0);
     switch ((mona_activation)activation) {

@@ -14,7 +14,7 @@
  * Elements are converted first, a part of K at a time. */
 #include "engine/cpu/cpu.h"
 
-#ifdef AC_RVV
+#ifdef MONA_RVV_ROWS
 #include "engine/cpu/riscv/rvv_vector.h"
 #include "engine/cpu/riscv/rvv_words.h"
 
@@ -38,12 +38,12 @@ enum {
 #include "engine/cpu/c/vector_planes.h"
 #include "engine/cpu/c/vector_resize.h"
 
-/* The rest of ac_conv_row.scratch. */
+/* The rest of mona_conv_row.scratch. */
 typedef struct widened {
     float elements[PIXELS][PART];
 } widened;
 
-_Static_assert(sizeof(scratch) + sizeof(widened) <= AC_SCRATCH_M, "it fits");
+_Static_assert(sizeof(scratch) + sizeof(widened) <= MONA_SCRATCH_M, "it fits");
 
 static void begin_tiles(const job *j)
 {
@@ -74,7 +74,7 @@ INLINE void six_pixels(const job *j, const bool is_signed, const size_t pixel, u
     vint32m4_t a = SUMS_OF(j->start), b = a, c = a, d = a, e = a, f = a;
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + x * pixel;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0;
              s--, p += 4, w += STEP_BYTES) {
             const vint8m1x4_t four = __riscv_vlseg4e8_v_i8m1x4(w, LANES);
 #define ELEMENT(k)                                                                                 \
@@ -108,7 +108,7 @@ INLINE void one_pixel(const job *j, const bool is_signed, uint32_t x, int32_t *t
     vint32m4_t sums = SUMS_OF(j->start);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0;
              s--, p += 4, w += STEP_BYTES) {
             const vint8m1x4_t four = __riscv_vlseg4e8_v_i8m1x4(w, LANES);
             sums = multiply(sums, p, WEIGHTS_OF(four, 0), is_signed);
@@ -169,7 +169,7 @@ static void f16_block(const job *j, uint32_t count, uint32_t x, float *to)
         memcpy(to + (size_t)i * AC_FRACTAL, j->start, AC_FRACTAL * sizeof *to);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
-        uint32_t left = ac_run_steps(j->conv, j->first_run + r);
+        uint32_t left = mona_run_steps(j->conv, j->first_run + r);
         for (uint32_t steps; left > 0; left -= steps, p += (size_t)steps * 2) {
             steps = min_u32(left, PART);
             widen(j, p, steps, count);
@@ -245,7 +245,7 @@ INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x,
         sums[i] = vf_load(j->start);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * distance;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0;
              s--, p += 32, w += LANES) {
             const vf weights = vf_load(w);
             UNROLL
@@ -272,25 +272,25 @@ static void apply_table(uint8_t *p, size_t count, const uint8_t *table)
 
 #include "engine/cpu/c/vector_functions.h"
 
-AC_NAMED(rvv, depthwise_row)
-AC_NAMED(rvv, function_row)
-AC_NAMED(rvv, attention_row)
-AC_NAMED(rvv, fold_row)
-AC_NAMED(rvv, normalise_row)
-AC_NAMED(rvv, pack_row)
-AC_NAMED(rvv, unpack_row)
-AC_NAMED(rvv, resize_row)
-AC_NAMED(rvv, elementwise_row)
-AC_NAMED(rvv, luma_row)
-AC_NAMED(rvv, chroma_row)
+MONA_NAMED(rvv, depthwise_row)
+MONA_NAMED(rvv, function_row)
+MONA_NAMED(rvv, attention_row)
+MONA_NAMED(rvv, fold_row)
+MONA_NAMED(rvv, normalise_row)
+MONA_NAMED(rvv, pack_row)
+MONA_NAMED(rvv, unpack_row)
+MONA_NAMED(rvv, resize_row)
+MONA_NAMED(rvv, elementwise_row)
+MONA_NAMED(rvv, luma_row)
+MONA_NAMED(rvv, chroma_row)
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
-    static const ac_isa scatter_by = {.unpack_row = ac_rvv_unpack_row};
+    static const mona_isa scatter_by = {.unpack_row = mona_rvv_unpack_row};
     conv_any(row, &scatter_by);
 }
 
-AC_NAMED(rvv, conv_row)
+MONA_NAMED(rvv, conv_row)
 
-AC_TABLE(rvv);
+MONA_TABLE(rvv);
 #endif

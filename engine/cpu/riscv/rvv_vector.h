@@ -10,8 +10,8 @@
  * that the compiler does not find does it use types without size, in local variables (rvv.c).
  *
  * fp16 is converted in integers, as RV64GCV has no fp16. Subnormals of fp32 are kept. */
-#ifndef AC_RVV_VECTOR_H
-#define AC_RVV_VECTOR_H
+#ifndef MONA_RVV_VECTOR_H
+#define MONA_RVV_VECTOR_H
 
 #include <riscv_vector.h>
 #include <stdint.h>
@@ -289,7 +289,7 @@ INLINE void vf_to_u16(uint8_t *p, vf v)
     store_halves(p, (words)(vf_clamp(v, 0, 65535) + vf_set1(0x1.8p23f)));
 }
 
-/* Counts |v| in ulps, as ac_half_of_finite() does. */
+/* Counts |v| in ulps, as mona_half_of_finite() does. */
 INLINE void vf_to_f16(uint8_t *p, vf v)
 {
     const vf c = vf_clamp(v, -65504, 65504), power = power_for(magnitude_of(c));

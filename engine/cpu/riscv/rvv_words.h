@@ -2,8 +2,8 @@
 /* The vector type of 16 words on RISC-V's vector extension 1.0, with the operations that
  * vector_curves.h lists. It is one of the extension's own, as kernels have it in local variables
  * only; a table stays in memory, from where a register is loaded. */
-#ifndef AC_RVV_WORDS_H
-#define AC_RVV_WORDS_H
+#ifndef MONA_RVV_WORDS_H
+#define MONA_RVV_WORDS_H
 
 #include "engine/cpu/riscv/rvv_vector.h"
 

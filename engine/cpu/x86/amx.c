@@ -38,7 +38,7 @@ enum {
 /* ---- the shape of tiles --------------------------------------------------------------------- */
 
 /* Bytes of a piece, or 0 if runs cannot be cut into equal ones. */
-static uint32_t piece_bytes(const ac_conv *c)
+static uint32_t piece_bytes(const mona_conv *c)
 {
     const uint32_t last = c->first_run[c->blocks - 1] + c->run_count[c->blocks - 1] - 1;
     const uint32_t elements = c->run_elements[c->first_run[0]];
@@ -241,7 +241,7 @@ INLINE void groups(const tiles *t, const uint32_t blocks, const bool is_signed, 
 
 static void tiles_run(const job *j, uint32_t blocks, int32_t (*start)[AC_FRACTAL])
 {
-    const ac_conv *c = j->conv;
+    const mona_conv *c = j->conv;
     const bool is_signed = c->source_type == MONA_S8;
     tiles t;
     t.j = j;
@@ -292,9 +292,9 @@ static void run_blocks(job *j, uint32_t blocks)
 }
 
 /* Whether tiles compute the row, and in less time. */
-static bool tiles_possible(const ac_conv_row *row)
+static bool tiles_possible(const mona_conv_row *row)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     return c->source_type != MONA_F16 && row->pixels >= MIN_PIXELS && c->channels > 6 &&
            piece_bytes(c);
 }
@@ -307,19 +307,19 @@ static bool tiles_possible(const ac_conv_row *row)
  * put side by side, for some pixels at a time. Weights are the same. */
 enum {
     JOINED = 4,
-    JOINED_AT = AC_SCRATCH, /* of scratch */
-    JOINED_BYTES = AC_SCRATCH_TILES - JOINED_AT,
+    JOINED_AT = MONA_SCRATCH, /* of scratch */
+    JOINED_BYTES = MONA_SCRATCH_TILES - JOINED_AT,
     JOINED_CACHED = 24 * 1024, /* stay in L1 */
     JOINED_RUNS = JOINED_BYTES / (GROUP_TILES * TILE_ROWS * TILE_BYTES),
     JOINED_BLOCKS = 64, /* of outputs */
 };
 
 /* Joining takes less time than it saves for more than one pair of blocks, or many runs. */
-static bool joined_possible(const ac_conv_row *row)
+static bool joined_possible(const mona_conv_row *row)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const uint32_t last = c->blocks - 1, runs = c->run_count[last];
-    return tiles_possible(row) && !ac_scatter_needed(row) && c->run_elements[0] == AC_FRACTAL &&
+    return tiles_possible(row) && !mona_scatter_needed(row) && c->run_elements[0] == AC_FRACTAL &&
            !c->first_run[last] && c->run_count[0] == runs && runs % JOINED == 0 &&
            runs / JOINED <= JOINED_RUNS && (last >= 2 || (last && runs >= 32)) &&
            last < JOINED_BLOCKS;
@@ -337,13 +337,13 @@ static void join(uint8_t *to, const uint8_t *const *runs, size_t at, size_t dist
     }
 }
 
-static __attribute__((noinline)) void conv_joined(const ac_conv_row *row, const ac_isa *by)
+static __attribute__((noinline)) void conv_joined(const mona_conv_row *row, const mona_isa *by)
 {
     const uint8_t *runs[JOINED_RUNS];
     uint16_t elements[JOINED_RUNS];
     uint32_t counts[JOINED_BLOCKS];
-    ac_conv conv = *row->conv;
-    ac_conv_row part = *row;
+    mona_conv conv = *row->conv;
+    mona_conv_row part = *row;
     const uint32_t count = conv.run_count[0] / JOINED, group = GROUP_TILES * TILE_ROWS;
     const uint32_t fit = JOINED_CACHED / TILE_BYTES / count / group * group;
     const uint32_t parts = (row->pixels + (fit ? fit : group) - 1) / (fit ? fit : group);
@@ -368,9 +368,9 @@ static __attribute__((noinline)) void conv_joined(const ac_conv_row *row, const 
     }
 }
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
-    static const ac_isa scatter_by = {.unpack_row = ac_avx512_unpack_row};
+    static const mona_isa scatter_by = {.unpack_row = mona_avx512_unpack_row};
     if (narrow_tiles_possible(row))
         conv_narrow_tiles(row);
     else if (joined_possible(row))
@@ -378,8 +378,8 @@ static void conv_row(const ac_conv_row *row)
     else if (tiles_possible(row))
         conv_pixels(row, &scatter_by, 0, row->pixels);
     else
-        ac_avx512_conv_row(row);
+        mona_avx512_conv_row(row);
 }
 
-AC_NAMED(amx, conv_row)
-AC_TABLE(amx);
+MONA_NAMED(amx, conv_row)
+MONA_TABLE(amx);

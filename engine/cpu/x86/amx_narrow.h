@@ -9,7 +9,7 @@
  * multiplications for 64 pixels. Sums lie in memory as avx512_narrow_results.h wants them. */
 
 enum {
-    NARROW_ROW = AC_NARROW_PIXELS, /* of a row of a tile */
+    NARROW_ROW = MONA_NARROW_PIXELS, /* of a row of a tile */
     NARROW_OUTPUTS = 4,
     NARROW_TILES = 4, /* of sums, computed together */
     NARROW_GROUP = NARROW_TILES * TILE_ROWS * NARROW_ROW,
@@ -23,9 +23,9 @@ typedef struct narrow_tiles {
     uint32_t rows, taps;
 } narrow_tiles;
 
-static bool narrow_tiles_possible(const ac_conv_row *row)
+static bool narrow_tiles_possible(const mona_conv_row *row)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     return c->narrow_tiles && c->run_elements[0] > AC_FRACTAL && row->output.type != MONA_F16 &&
            row->pixels >= NARROW_GROUP / NARROW_TILES && clamps_of(row).possible &&
            (narrow_into_planes(row) || (!row->planes && row->output.c0 == NARROW_OUTPUTS));
@@ -96,7 +96,7 @@ INLINE void narrow_group(const narrow_tiles *t, uint32_t x, int32_t *sums,
     TILE_LOAD(1, t->start, 0);
     TILE_LOAD(2, t->start, 0);
     TILE_LOAD(3, t->start, 0);
-    for (uint32_t r = 0; r < t->base.run_count; r++, w += ac_narrow_rows(t->taps) * TILE_BYTES)
+    for (uint32_t r = 0; r < t->base.run_count; r++, w += mona_narrow_rows(t->taps) * TILE_BYTES)
         narrow_run(t, t->base.runs[r] + (size_t)x * AC_FRACTAL, tile, w, before);
     TILE_STORE(0, sums, TILE_BYTES);
     TILE_STORE(1, sums + tile_sums, TILE_BYTES);
@@ -121,13 +121,13 @@ static void narrow_groups(const narrow_tiles *t, int32_t *sums)
         narrow_next(t, &before);
 }
 
-static __attribute__((noinline)) void conv_narrow_tiles(const ac_conv_row *row)
+static __attribute__((noinline)) void conv_narrow_tiles(const mona_conv_row *row)
 {
     _Alignas(64) int32_t start[AC_FRACTAL];
     clamps limits = clamps_of(row);
     limits.plain = narrow_plain(row, &limits, NARROW_OUTPUTS);
     const bool planes = narrow_into_planes(row);
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const __m512i magic = _mm512_set1_epi32(limits.plain ? MAGIC : 0);
     _mm512_store_si512(start, _mm512_add_epi32(in_every_lane(c->bias), magic));
     narrow_tiles t = {

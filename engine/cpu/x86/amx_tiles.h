@@ -3,8 +3,8 @@
  * `b` are numbers of tiles, 0 to 7, written as such.
  *
  * The compilers' own functions do not say which memory they read. */
-#ifndef AC_AMX_TILES_H
-#define AC_AMX_TILES_H
+#ifndef MONA_AMX_TILES_H
+#define MONA_AMX_TILES_H
 
 #include <stddef.h>
 #include <stdint.h>

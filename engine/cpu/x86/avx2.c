@@ -53,11 +53,11 @@ static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
 
 #include "engine/cpu/x86/avx2_conv.h"
 
-static const ac_isa scatter_by = {.unpack_row = unpack_row};
+static const mona_isa scatter_by = {.unpack_row = unpack_row};
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
     conv_with(row, &scatter_by);
 }
 
-AC_NAMED_ISA(avx2);
+MONA_NAMED_ISA(avx2);

@@ -16,8 +16,8 @@
  * each is converted once and not for every pixel and every block of outputs that reads it. Weights
  * are converted for each tile of pixels. If those of a tile do not fit, K is processed in parts,
  * and accumulators stay in memory between parts. */
-#ifndef AC_AVX2_CONV_H
-#define AC_AVX2_CONV_H
+#ifndef MONA_AVX2_CONV_H
+#define MONA_AVX2_CONV_H
 
 #include "engine/cpu/x86/x86_conv.h"
 
@@ -26,7 +26,7 @@ enum {
     TILE = 204,         /* pixels, a multiple of BLOCK */
     WEIGHT_STEPS = 256, /* most steps of a part of K */
     WHOLE = 32,         /* elements are converted in multiples of this */
-    OPERANDS_BYTES = AC_SCRATCH_TILES - AC_SCRATCH, /* at most of converted elements */
+    OPERANDS_BYTES = MONA_SCRATCH_TILES - MONA_SCRATCH, /* at most of converted elements */
 };
 
 #include "engine/cpu/x86/avx2_epilogue.h"
@@ -40,7 +40,7 @@ typedef struct part {
     bool plain;             /* the epilogue can be done in registers */
 } part;
 
-static bool converts_elements(const ac_conv *c)
+static bool converts_elements(const mona_conv *c)
 {
     return !c->operands && c->source_type != MONA_F16 &&
            (ELEMENT == 2 || c->source_type == MONA_S8);
@@ -48,7 +48,7 @@ static bool converts_elements(const ac_conv *c)
 
 /* Bytes from one run of converted elements to the next, for a tile of `pixels` pixels. No run of a
  * block is longer than its first. */
-static uint32_t run_stride(const ac_conv *c, uint32_t pixels)
+static uint32_t run_stride(const mona_conv *c, uint32_t pixels)
 {
     const uint32_t count = (pixels - 1) * pixel_elements(c) + c->run_elements[c->first_run[0]];
     return (count + WHOLE - 1) / WHOLE * WHOLE * ELEMENT;
@@ -60,7 +60,7 @@ static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
 {
     uint32_t runs = 0;
     for (*steps = 0; p->run + runs < j->run_count; runs++) {
-        const uint32_t more = ac_run_steps(j->conv, j->first_run + p->run + runs);
+        const uint32_t more = mona_run_steps(j->conv, j->first_run + p->run + runs);
         if (ELEMENT == 2 && *steps + more > WEIGHT_STEPS)
             break;
         *steps += more;
@@ -70,10 +70,10 @@ static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
 
 /* Converts the runs up to `end` of a row for `pixels` pixels from x on, and tells where they are.
  * The last step may read beyond the last run. */
-static void convert_runs(const ac_conv_row *row, uint32_t end, uint32_t x, uint32_t pixels,
+static void convert_runs(const mona_conv_row *row, uint32_t end, uint32_t x, uint32_t pixels,
                          const uint8_t **runs, uint8_t *to)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const uint32_t distance = pixel_elements(c), stride = run_stride(c, pixels);
     for (uint32_t r = c->first_run[0]; r < end; r++, to += stride) {
         runs[r] = to;
@@ -172,9 +172,9 @@ typedef struct tile_work {
     _Alignas(64) int32_t rest[TILE * AC_FRACTAL];
 } tile_work;
 
-enum { TILE_AT = ELEMENT == 2 ? AC_SCRATCH_TILES : WORK_AT };
+enum { TILE_AT = ELEMENT == 2 ? MONA_SCRATCH_TILES : WORK_AT };
 
-_Static_assert(sizeof(tile_work) <= (ELEMENT == 2 ? AC_SCRATCH_WINOGRAD - TILE_AT : WORK_BYTES),
+_Static_assert(sizeof(tile_work) <= (ELEMENT == 2 ? MONA_SCRATCH_WINOGRAD - TILE_AT : WORK_BYTES),
                "it fits");
 
 /* Computes pixels whose runs hold operands. Tiles are as equal as whole blocks allow; the last is
@@ -232,7 +232,7 @@ INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
         vf_store(stage + i, vf_f16(from + (size_t)i * 2));
 }
 
-/* Adds one element of K at a time, in the order that ac_conv defines. distance: elements between
+/* Adds one element of K at a time, in the order that mona_conv defines. distance: elements between
  * pixels. */
 INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t distance, const float *a,
                       uint32_t steps, const float *w)
@@ -255,7 +255,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
 {
     _Alignas(64) float tile[BLOCK * AC_FRACTAL];
     float *stage = (float *)(void *)(j->row->scratch + WORK_AT); /* STAGE + LANES */
-    const ac_conv *c = j->conv;
+    const mona_conv *c = j->conv;
     const uint32_t chunk = stage_elements(c, pixels);
     const float *w = (const float *)(const void *)j->weights[0];
     vf acc[BLOCK];
@@ -263,7 +263,7 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
     for (uint32_t i = 0; i < pixels; i++)
         acc[i] = vf_load(j->start[0]);
     for (uint32_t r = 0; r < j->run_count; r++) {
-        const uint32_t run_steps = ac_run_steps(c, j->first_run + r);
+        const uint32_t run_steps = mona_run_steps(c, j->first_run + r);
         const float *a = (const float *)(const void *)j->runs[r] + (size_t)x * distance;
         for (uint32_t first = 0, steps; first < run_steps; first += steps, w += steps * LANES) {
             steps = c->operands ? run_steps : min_u32(chunk, run_steps - first);
@@ -320,32 +320,32 @@ static void run_blocks(job *j, uint32_t blocks)
 
 /* Pixels whose operands fit, besides the addresses of `runs` runs. Where filters are very large,
  * there may be none. */
-static uint32_t pixels_that_fit(const ac_conv *c, uint32_t runs)
+static uint32_t pixels_that_fit(const mona_conv *c, uint32_t runs)
 {
     const uint32_t room = (OPERANDS_BYTES - WHOLE * ELEMENT) / runs, longest = c->first_run[0];
     const uint32_t elements = room / (WHOLE * ELEMENT) * WHOLE - WHOLE; /* wraps if too few */
     const bool some = room >= 2 * WHOLE * ELEMENT && elements >= c->run_elements[longest] &&
-                      ac_run_steps(c, longest) <= WEIGHT_STEPS;
+                      mona_run_steps(c, longest) <= WEIGHT_STEPS;
     return some ? (elements - c->run_elements[longest]) / pixel_elements(c) + 1 : 0;
 }
 
 /* Computes a row whose elements are converted, for all outputs at once, in pieces as equal as whole
  * blocks allow. */
-static void conv_pieces(const ac_conv_row *row, const ac_isa *by)
+static void conv_pieces(const mona_conv_row *row, const mona_isa *by)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const uint32_t end = c->first_run[c->blocks - 1] + c->run_count[c->blocks - 1];
     const uint32_t most = pixels_that_fit(c, end);
     if (!most) {
-        ac_c_conv_row(row);
+        mona_c_conv_row(row);
         return;
     }
     const uint32_t pieces = (row->pixels + most - 1) / most;
     const uint32_t even = ((row->pixels + pieces - 1) / pieces + BLOCK - 1) / BLOCK * BLOCK;
     const uint32_t count = min_u32(row->pixels, min_u32(most, even));
-    const uint8_t **runs = (const uint8_t **)(void *)(row->scratch + AC_SCRATCH);
-    ac_conv conv = *c;
-    ac_conv_row part = *row;
+    const uint8_t **runs = (const uint8_t **)(void *)(row->scratch + MONA_SCRATCH);
+    mona_conv conv = *c;
+    mona_conv_row part = *row;
     conv.operands = true;
     part.conv = &conv;
     part.runs = runs;
@@ -356,7 +356,7 @@ static void conv_pieces(const ac_conv_row *row, const ac_isa *by)
     }
 }
 
-static void conv_with(const ac_conv_row *row, const ac_isa *by)
+static void conv_with(const mona_conv_row *row, const mona_isa *by)
 {
     if (narrow_possible(row))
         conv_narrow(row, by);

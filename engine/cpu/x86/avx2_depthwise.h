@@ -59,7 +59,7 @@ INLINE void depthwise_int8(const job *j, const uint8_t *w, const bool is_signed,
         acc[i] = load_vector((const int32_t *)j->start[0] + i % 2 * 8);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0; s--) {
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0; s--) {
             if (ELEMENT == 1)
                 depthwise_quads(acc, p, w, is_signed);
             else
@@ -91,7 +91,7 @@ INLINE void depthwise_f16_pixel(const job *j, const uint8_t *w, uint32_t x, floa
     vf acc = vf_load(j->start[0]);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0; s--) {
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0; s--) {
             acc = vf_fmadd(vf_f16(p), vf_load(weights), acc);
             p += 32;
             weights += LANES;
@@ -110,7 +110,7 @@ INLINE void int8_store_sums(const job *j, const uint32_t pixels, uint32_t x, con
 }
 
 /* Pixels of a row that are finished together. */
-static uint32_t depthwise_pixels(const ac_depthwise_row *row)
+static uint32_t depthwise_pixels(const mona_depthwise_row *row)
 {
     return min_u32(BLOCK, row->pixels);
 }
@@ -125,7 +125,7 @@ static void depthwise_run(const job *j, bool plain)
     const uint32_t many = blocks ? BLOCK : 1;
     const uint8_t *w = j->weights[0];
     if (type != MONA_F16)
-        w = convert_weights(work->weights, w, ac_block_steps(j->conv, j->n));
+        w = convert_weights(work->weights, w, mona_block_steps(j->conv, j->n));
     for (uint32_t i = 0; i < j->pixels; i += pixels) {
         const uint32_t x = j->origin + min_u32(i, j->pixels - pixels);
         for (uint32_t k = 0; k < pixels; k += many) {
@@ -146,7 +146,7 @@ static void depthwise_run(const job *j, bool plain)
     }
 }
 
-static void depthwise_row(const ac_depthwise_row *row)
+static void depthwise_row(const mona_depthwise_row *row)
 {
     _Alignas(64) int32_t start[AC_FRACTAL];
     const clamps limits = clamps_of(row);

@@ -82,7 +82,7 @@ INLINE vf tame_result(const tame *k, const bool plain, const bool add, __m256i l
 INLINE void plain_store(const job *j, const bool add, const __m256i *acc, const uint32_t pixels,
                         uint32_t x)
 {
-    const ac_row *r = &j->row->residual;
+    const mona_row *r = &j->row->residual;
     const vf scale = vf_load(j->conv->epilogue.scale + (size_t)j->n * AC_FRACTAL);
     const tame k = tame_of(j, true, scale);
     const uint8_t *residual =

@@ -9,7 +9,7 @@
 
 enum {
     NARROW_TAPS = 25,
-    NARROW_OUTPUTS = AC_NARROW_OUTPUTS,
+    NARROW_OUTPUTS = MONA_NARROW_OUTPUTS,
     NARROW_TILE = 48,
     NARROW_BYTES = 6144, /* at most of converted elements */
     NARROW_GROUP = 8,    /* pixels that are finished together */
@@ -32,11 +32,11 @@ typedef struct narrow_work {
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
 } narrow_work;
 
-_Static_assert(sizeof(narrow_work) <= AC_SCRATCH, "it fits");
+_Static_assert(sizeof(narrow_work) <= MONA_SCRATCH, "it fits");
 
-static bool narrow_possible(const ac_conv_row *row)
+static bool narrow_possible(const mona_conv_row *row)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     return c->narrow && row->pixels >= NARROW_GROUP &&
            c->run_count[0] * run_stride(c, NARROW_TILE) <= NARROW_BYTES && clamps_of(row).tame;
 }
@@ -121,7 +121,7 @@ INLINE void narrow_blocks(const narrow_job *j, const uint32_t outputs, const uin
 /* The residuals of outputs 4 h to 4 h + 3 of pixel x. A broadcast residual is repeated. */
 INLINE uint32_t residual_quad(const job *j, uint32_t h, uint32_t x)
 {
-    const ac_row *r = &j->row->residual;
+    const mona_row *r = &j->row->residual;
     const uint8_t *p = r->data + (size_t)x * r->c0;
     uint32_t quad;
     if (j->conv->epilogue.broadcast)
@@ -179,7 +179,7 @@ INLINE void narrow_results(const narrow_job *j, const bool plain, const bool add
 static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
 {
     int32_t *sums = j->work->sums;
-    const ac_conv_row *row = j->base.row;
+    const mona_conv_row *row = j->base.row;
     const uint8_t *converted[NARROW_TAPS], *const *runs = row->runs;
     const size_t distance = (size_t)16 * ELEMENT;
     size_t first = x * distance;
@@ -189,7 +189,7 @@ static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
         first = 0;
     }
     for (uint32_t r = 0, tap = 0; tap < j->taps; r++)
-        for (uint32_t t = 0; t < ac_run_steps(row->conv, r) / 4; t++)
+        for (uint32_t t = 0; t < mona_run_steps(row->conv, r) / 4; t++)
             j->at[tap++] = runs[r] + first + t * distance;
     if (j->outputs == 1)
         narrow_blocks(j, 1, 4, count, sums);
@@ -205,10 +205,10 @@ static void narrow_tile(narrow_job *j, uint32_t x, uint32_t count, uint8_t *out)
         narrow_results(j, true, false, x, count, sums, out);
 }
 
-static void conv_narrow(const ac_conv_row *row, const ac_isa *by)
+static void conv_narrow(const mona_conv_row *row, const mona_isa *by)
 {
     _Alignas(64) int32_t start[AC_FRACTAL];
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const clamps limits = clamps_of(row);
     const uint32_t count = min_u32(NARROW_TILE, row->pixels);
     narrow_job j;
@@ -216,16 +216,16 @@ static void conv_narrow(const ac_conv_row *row, const ac_isa *by)
     j.work = (narrow_work *)(void *)row->scratch;
     uint8_t *results = j.work->results;
     j.plain = is_plain(&j.base);
-    j.taps = ac_block_steps(c, 0) / 4;
-    j.outputs = ac_narrow_vectors(c->channels);
+    j.taps = mona_block_steps(c, 0) / 4;
+    j.outputs = mona_narrow_vectors(c->channels);
     j.width = c->channels > 4 ? 8 : 4;
     int8_start(&j.base, j.plain, start);
     const bool direct = !row->planes && row->output.c0 == j.width;
-    const ac_row tile = {results, 0, j.width, row->output.type};
+    const mona_row tile = {results, 0, j.width, row->output.type};
     for (uint32_t i = 0; i < row->pixels; i += count) {
         const uint32_t x = min_u32(i, row->pixels - count);
         narrow_tile(&j, x, count, direct ? row->output.data + (size_t)x * j.width : results);
         if (!direct)
-            ac_scatter(by, row, &tile, 0, x, count);
+            mona_scatter(by, row, &tile, 0, x, count);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vector type of 16 floats on AVX2, in two registers, with the operations that vector_rows.h
  * lists. */
-#ifndef AC_AVX2_VECTOR_H
-#define AC_AVX2_VECTOR_H
+#ifndef MONA_AVX2_VECTOR_H
+#define MONA_AVX2_VECTOR_H
 
 #include "engine/cpu/x86/x86.h"
 

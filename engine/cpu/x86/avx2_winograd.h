@@ -23,23 +23,23 @@
  * (Lavin and Gray, "Fast algorithms for convolutional neural networks".) The transform is linear,
  * so products of all rows and channels are summed first. With integers this is exact: arithmetic is
  * modulo 2^32, where a multiplication by the inverse of 3 leaves 8 times the results. These must
- * fit: see ac_conv.winograd_rows. For bytes, |B d| <= 2040 and |24 G g| <= 3072.
+ * fit: see mona_conv.winograd_rows. For bytes, |B d| <= 2040 and |24 G g| <= 3072.
  *
  * A quad is 4 results of a row, and takes the place of a pixel of a register block. Samples of a
  * piece of the row are transformed once for all outputs; weights of few rows when a session is
  * made, others for each block of 16 and each piece, since that takes less time than reading four
  * times as many bytes. */
-#ifndef AC_AVX2_WINOGRAD_H
-#define AC_AVX2_WINOGRAD_H
+#ifndef MONA_AVX2_WINOGRAD_H
+#define MONA_AVX2_WINOGRAD_H
 
 enum {
     WINOGRAD_PIXELS = 4,
-    WINOGRAD_POSITIONS = AC_WINOGRAD_POSITIONS,
+    WINOGRAD_POSITIONS = MONA_WINOGRAD_POSITIONS,
     WINOGRAD_THIRD = -1431655765, /* times 3 is 1 modulo 2^32 */
     QUADS = 60,                   /* most of a piece */
     FEW_QUADS = 4,                /* fewest, as few as the smallest register block has */
     WHOLE_STEPS = 4,              /* of a row under 16 channels, for each column */
-    CHUNK = AC_WINOGRAD_FEW,      /* rows of the filter whose weights are transformed at a time */
+    CHUNK = MONA_WINOGRAD_FEW,    /* rows of the filter whose weights are transformed at a time */
     ROW_WEIGHTS = 16 * 16,        /* of a row, a channel block and a block of outputs */
 };
 
@@ -47,15 +47,15 @@ enum {
 typedef struct winograd_work {
     _Alignas(64) int16_t weights[WINOGRAD_POSITIONS * CHUNK * ROW_WEIGHTS];
     _Alignas(64) int32_t products[WINOGRAD_POSITIONS][QUADS][AC_FRACTAL];
-    const int16_t *rows[AC_WINOGRAD_ROWS]; /* samples of each row of the filter */
-    const uint8_t *transformed;            /* of which the weights are, or NULL */
-    uint32_t position;                     /* from one position's samples to the next's */
-    uint32_t quads;                        /* of the piece */
+    const int16_t *rows[MONA_WINOGRAD_ROWS]; /* samples of each row of the filter */
+    const uint8_t *transformed;              /* of which the weights are, or NULL */
+    uint32_t position;                       /* from one position's samples to the next's */
+    uint32_t quads;                          /* of the piece */
     _Alignas(64) int16_t samples[];
 } winograd_work;
 
 enum {
-    SAMPLES = (AC_SCRATCH_WINOGRAD - AC_SCRATCH - (int)sizeof(winograd_work)) / 32 - BLOCK,
+    SAMPLES = (MONA_SCRATCH_WINOGRAD - MONA_SCRATCH - (int)sizeof(winograd_work)) / 32 - BLOCK,
     /* of 16 channels, besides those of the last register block, that do not matter */
 };
 
@@ -106,10 +106,10 @@ static void winograd_line(int16_t *to, size_t position, const uint8_t *from, boo
 /* Transforms what pixels x to x + count - 1 read. Rows of the filter under a channel block share a
  * line if they lie `apart` quads apart; else the last quad is moved
  * back to end at the last pixel. */
-static void winograd_transform(winograd_work *work, const ac_conv_row *row, uint32_t x,
+static void winograd_transform(winograd_work *work, const mona_conv_row *row, uint32_t x,
                                uint32_t count, uint32_t apart)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const uint32_t height = apart ? c->winograd_height : 1, lines = c->winograd_rows / height;
     const uint32_t quads = work->quads + (height - 1) * apart, whole = c->winograd_whole;
     const bool moved = !apart && count % WINOGRAD_PIXELS;
@@ -275,15 +275,15 @@ INLINE void winograd_results(const job *j, const winograd_work *work, const bool
 static void winograd_run(job *j)
 {
     _Alignas(64) int32_t start[AC_FRACTAL];
-    winograd_work *work = (winograd_work *)(void *)(j->row->scratch + AC_SCRATCH);
-    const ac_conv *c = j->conv;
+    winograd_work *work = (winograd_work *)(void *)(j->row->scratch + MONA_SCRATCH);
+    const mona_conv *c = j->conv;
     const uint32_t all = c->winograd_rows, whole = c->winograd_whole;
     const bool plain = int8_plain(j);
     const uint8_t *w = j->weights[0];
     for (winograd_rows rows = {0}; rows.first < all; rows.first += CHUNK) {
         rows.count = min_u32(CHUNK, all - rows.first);
         rows.whole = whole - min_u32(rows.first, whole);
-        rows.last_steps = whole < all ? ac_run_steps(c, whole) : 0;
+        rows.last_steps = whole < all ? mona_run_steps(c, whole) : 0;
         if (c->winograd) {
             const size_t position = (size_t)all * ROW_WEIGHTS;
             winograd_chunk(work, c->winograd + j->n * WINOGRAD_POSITIONS * position, position,
@@ -308,26 +308,26 @@ static void winograd_run(job *j)
 
 /* Most quads of a piece, if rows of the filter under a channel block lie `apart` quads apart or, if
  * that is 0, anywhere. */
-static uint32_t quads_that_fit(const ac_conv *c, uint32_t apart)
+static uint32_t quads_that_fit(const mona_conv *c, uint32_t apart)
 {
     const uint32_t height = apart ? c->winograd_height : 1, more = (height - 1) * apart;
     const uint32_t fit = SAMPLES / (c->winograd_rows / height * WINOGRAD_POSITIONS);
     return fit > more ? min_u32(QUADS, fit - more) : 0;
 }
 
-static bool winograd_serves(const ac_conv_row *row)
+static bool winograd_serves(const mona_conv_row *row)
 {
     return ELEMENT == 2 && row->conv->winograd_rows && row->pixels >= FEW_QUADS * WINOGRAD_PIXELS;
 }
 
-static void conv_winograd(const ac_conv_row *row, const ac_isa *by)
+static void conv_winograd(const mona_conv_row *row, const mona_isa *by)
 {
     enum { ENOUGH = 16, SCATTERED = SCATTER_PIXELS / WINOGRAD_PIXELS };
-    winograd_work *work = (winograd_work *)(void *)(row->scratch + AC_SCRATCH);
+    winograd_work *work = (winograd_work *)(void *)(row->scratch + MONA_SCRATCH);
     const uint32_t pitch = row->conv->winograd_pitch / WINOGRAD_PIXELS;
     const uint32_t apart = quads_that_fit(row->conv, pitch) < ENOUGH ? 0 : pitch;
     const uint32_t fit = quads_that_fit(row->conv, apart);
-    const uint32_t most = ac_scatter_needed(row) ? min_u32(SCATTERED, fit) : fit;
+    const uint32_t most = mona_scatter_needed(row) ? min_u32(SCATTERED, fit) : fit;
     const uint32_t quads = (row->pixels + WINOGRAD_PIXELS - 1) / WINOGRAD_PIXELS;
     const uint32_t pieces = (quads + most - 1) / most;
     work->quads = (quads + pieces - 1) / pieces;

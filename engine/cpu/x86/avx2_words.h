@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vector type of 16 words on AVX2, with the operations that vector_curves.h lists. */
-#ifndef AC_AVX2_WORDS_H
-#define AC_AVX2_WORDS_H
+#ifndef MONA_AVX2_WORDS_H
+#define MONA_AVX2_WORDS_H
 
 #include "engine/cpu/x86/avx2_vector.h"
 

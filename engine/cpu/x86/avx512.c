@@ -46,9 +46,9 @@ static void run_blocks(job *j, uint32_t blocks)
         int8_run(j, blocks);
 }
 
-static const ac_isa scatter_by = {.unpack_row = unpack_row};
+static const mona_isa scatter_by = {.unpack_row = unpack_row};
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
     if (!row->edges && narrow_possible(row))
         conv_narrow(row, &scatter_by);
@@ -58,7 +58,7 @@ static void conv_row(const ac_conv_row *row)
         conv_pixels(row, &scatter_by, 0, row->pixels);
 }
 
-static void depthwise_row(const ac_depthwise_row *row)
+static void depthwise_row(const mona_depthwise_row *row)
 {
     _Alignas(64) int32_t start[2][AC_FRACTAL];
     const clamps limits = clamps_of(row);
@@ -73,5 +73,5 @@ static void depthwise_row(const ac_depthwise_row *row)
     }
 }
 
-AC_NAMED_ISA(avx512);
-AC_TABLE_FROM(ac_isa_avx512_spare, avx512, AC_ISA_avx512, .spare_ports = true);
+MONA_NAMED_ISA(avx512);
+MONA_TABLE_FROM(mona_isa_avx512_spare, avx512, MONA_ISA_avx512, .spare_ports = true);

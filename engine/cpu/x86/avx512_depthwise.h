@@ -26,7 +26,7 @@ INLINE void depthwise_int8_block(const job *j, const uint32_t pixels, const bool
         acc[i] = _mm512_loadu_si512(j->start[0]);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * distance;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0; s--, p += 64, w += 64) {
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0; s--, p += 64, w += 64) {
             const __m512i b = _mm512_load_si512(w);
             UNROLL
             for (uint32_t i = 0; i < pixels; i++) {
@@ -74,7 +74,7 @@ INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x)
         acc[i] = vf_load(j->start[0]);
     for (uint32_t r = 0; r < j->run_count; r++) {
         const uint8_t *p = j->runs[r] + (size_t)x * distance;
-        for (uint32_t s = ac_run_steps(j->conv, j->first_run + r); s > 0;
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0;
              s--, p += 32, w += LANES) {
             const vf b = _mm512_load_ps(w);
             UNROLL

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions of whole maps without margins (ac_conv_row.edges): products with padding are left
+/* Convolutions of whole maps without margins (mona_conv_row.edges): products with padding are left
  * out, which are a fifth of those of 3x3 on 7x7. Part of avx512.c.
  *
  * A register block is 14, 8 or 7 pixels x 32 outputs. Its first or last pixel does not read some of
@@ -43,7 +43,7 @@ INLINE void edge_fetch(const uint8_t **soon, const uint8_t *end, const uint32_t 
 
 INLINE void edge_int8_block(const job *j, const uint32_t pixels, const uint32_t blocks, uint32_t x)
 {
-    const ac_edge *edges = j->row->edges;
+    const mona_edge *edges = j->row->edges;
     const uint8_t *soon = j->row->soon, *const end = soon + (x ? 0 : j->row->soon_bytes);
     const uint32_t rest = j->pixels - x - pixels;
     const uint8_t *w[2] = {j->weights[0], j->weights[blocks - 1]};
@@ -63,7 +63,7 @@ INLINE void edge_int8_block(const job *j, const uint32_t pixels, const uint32_t 
 
 INLINE void edge_f16_block(const job *j, const uint32_t pixels, const uint32_t blocks, uint32_t x)
 {
-    const ac_edge *edges = j->row->edges;
+    const mona_edge *edges = j->row->edges;
     const uint8_t *soon = j->row->soon, *const end = soon + (x ? 0 : j->row->soon_bytes);
     const uint32_t rest = j->pixels - x - pixels, step = EDGE_STEPS * LANES;
     const float *w[2] = {(const float *)(const void *)j->weights[0],

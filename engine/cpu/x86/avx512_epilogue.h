@@ -34,12 +34,12 @@ typedef struct bytes_residual {
 } bytes_residual;
 
 /* Whether the residual has 16 channels a pixel. */
-static bool residual_in_bytes(const ac_conv_row *row)
+static bool residual_in_bytes(const mona_conv_row *row)
 {
     return !row->conv->epilogue.broadcast && row->residual.c0 == AC_FRACTAL;
 }
 
-INLINE bytes_residual residual_at(const ac_conv_row *row, uint32_t n, uint32_t x)
+INLINE bytes_residual residual_at(const mona_conv_row *row, uint32_t n, uint32_t x)
 {
     const bool is_signed = row->residual.type == MONA_S8;
     const float scale = row->conv->epilogue.residual_scale;

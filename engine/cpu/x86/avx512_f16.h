@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* FP16 convolutions: fp32 multiply-adds, one element of K at a time, in the order that ac_conv
+/* FP16 convolutions: fp32 multiply-adds, one element of K at a time, in the order that mona_conv
  * defines. Part of avx512.c.
  *
  * A register block is 24 pixels x 16 outputs, or 14 x 32. Sources are converted to fp32 in a buffer
@@ -37,7 +37,7 @@ INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,
 }
 
 /* Whether a residual is added as it is stored. */
-INLINE bool residual_in_halves(const ac_conv_row *row)
+INLINE bool residual_in_halves(const mona_conv_row *row)
 {
     return row->residual.type == MONA_F16 && row->residual.c0 == AC_FRACTAL &&
            !row->conv->epilogue.broadcast && row->conv->epilogue.residual_scale == 1;
@@ -47,7 +47,7 @@ INLINE bool residual_in_halves(const ac_conv_row *row)
 INLINE void f16_clamp(const job *j, const bool add, const vf *acc, const uint32_t pixels,
                       const uint32_t blocks, const uint32_t b, uint32_t x)
 {
-    const ac_row *residual = &j->row->residual;
+    const mona_row *residual = &j->row->residual;
     const clamp first = j->limits->stage[0], last = j->limits->stage[1];
     const uint8_t *from =
         add ? residual->data + (j->n + b) * residual->block_stride + (size_t)x * 2 * AC_FRACTAL

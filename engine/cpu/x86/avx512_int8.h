@@ -5,7 +5,7 @@
  * pixel into every lane, and vpdpbusd multiplies them with the 4 weights of each of 16 outputs.
  *
  * vpdpbusd takes unsigned x signed bytes. S8 sources are offset, s + 128 = s ^ 0x80, and the
- * accumulators start at ac_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and
+ * accumulators start at mona_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and
  * the true sum fits. Sign bits are flipped in scratch memory, for all runs of a piece of the row at
  * once. */
 
@@ -159,11 +159,11 @@ INLINE void int8_few(const job *j, const uint32_t steps, const uint32_t distance
  * faster with operands that both blocks use. */
 static bool int8_few_run(const job *source, uint32_t blocks)
 {
-    const ac_conv *c = source->conv;
+    const mona_conv *c = source->conv;
     const uint32_t steps = (c->run_elements[source->first_run] + 3u) / 4;
     const bool one = steps == 1 && c->pixel_bytes == 1;
     const bool three = steps == 3 && c->pixel_bytes == 4 && blocks == 1;
-    if (!(one || three) || source->run_count != 3 || ac_block_steps(c, source->n) != 3 * steps ||
+    if (!(one || three) || source->run_count != 3 || mona_block_steps(c, source->n) != 3 * steps ||
         source->pixels < 4 || !source->limits->plain || source->limits->add)
         return false;
     job j = *source;
@@ -249,13 +249,13 @@ static void int8_prepare(job *j, uint32_t blocks, clamps *limits, int32_t start[
 
 enum {
     FLIPPED_BYTES =
-        AC_SCRATCH_TILES - AC_SCRATCH - 128, /* flip_signs() writes, and others read, more */
-    FLIPPED_CACHED = 16384,                  /* of which so many stay in the L1 cache */
-    FLIPPED_PIXELS = 14,                     /* fewest pixels for which a smaller piece pays */
+        MONA_SCRATCH_TILES - MONA_SCRATCH - 128, /* flip_signs() writes, and others read, more */
+    FLIPPED_CACHED = 16384,                      /* of which so many stay in the L1 cache */
+    FLIPPED_PIXELS = 14,                         /* fewest pixels for which a smaller piece pays */
 };
 
 /* Pixels of a piece of which so many bytes of each run fit. */
-static uint32_t flipped_pixels(const ac_conv *c, uint32_t bytes)
+static uint32_t flipped_pixels(const mona_conv *c, uint32_t bytes)
 {
     const uint32_t longest = c->run_elements[c->first_run[0]];
     return bytes < longest ? 0 : (bytes - longest) / c->pixel_bytes + 1;
@@ -271,10 +271,10 @@ static void flip_signs(uint8_t *to, const uint8_t *from, size_t count)
 
 /* Flips `count` pixels from x on of all runs. One that begins in what another has copied, or right
  * after it, shares it. */
-static void flip_runs(const ac_conv_row *row, uint32_t all, uint32_t x, uint32_t count,
+static void flip_runs(const mona_conv_row *row, uint32_t all, uint32_t x, uint32_t count,
                       const uint8_t **runs, uint8_t *to)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const uint8_t *source = NULL;
     size_t copied = 0;
     for (uint32_t r = 0; r < all; r++) {
@@ -295,29 +295,29 @@ static void flip_runs(const ac_conv_row *row, uint32_t all, uint32_t x, uint32_t
 }
 
 /* Computes a row of S8 as rows of U8, for all outputs at once. */
-static void conv_flipped(const ac_conv_row *row, const ac_isa *by)
+static void conv_flipped(const mona_conv_row *row, const mona_isa *by)
 {
-    ac_conv conv = *row->conv;
+    mona_conv conv = *row->conv;
     const uint32_t all = conv.first_run[conv.blocks - 1] + conv.run_count[conv.blocks - 1];
     const size_t addresses = all * sizeof(uint8_t *);
     const uint8_t **runs =
-        (const uint8_t **)(void *)(row->scratch + (AC_SCRATCH_TILES - addresses));
+        (const uint8_t **)(void *)(row->scratch + (MONA_SCRATCH_TILES - addresses));
     const uint32_t room = addresses < FLIPPED_BYTES ? (uint32_t)(FLIPPED_BYTES - addresses) : 0;
     uint32_t count = flipped_pixels(&conv, FLIPPED_CACHED / all);
     if (count < min_u32(FLIPPED_PIXELS, row->pixels))
         count = min_u32(FLIPPED_PIXELS, flipped_pixels(&conv, room / all));
     if (!count) {
-        ac_c_conv_row(row);
+        mona_c_conv_row(row);
         return;
     }
-    ac_conv_row part = *row;
+    mona_conv_row part = *row;
     count = count >= row->pixels ? row->pixels : count < FLIPPED_PIXELS ? count : count - count % 7;
     conv.source_type = MONA_U8;
     part.conv = &conv;
     part.runs = runs;
     for (uint32_t i = 0; i < row->pixels; i += count) {
         const uint32_t x = min_u32(i, row->pixels - count);
-        flip_runs(row, all, x, count, runs, row->scratch + AC_SCRATCH);
+        flip_runs(row, all, x, count, runs, row->scratch + MONA_SCRATCH);
         conv_pixels(&part, by, x, count);
     }
 }

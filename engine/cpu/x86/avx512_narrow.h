@@ -14,7 +14,7 @@
 
 enum {
     NARROW_TAPS = 32,
-    NARROW_OUTPUTS = AC_NARROW_OUTPUTS,
+    NARROW_OUTPUTS = MONA_NARROW_OUTPUTS,
     NARROW_TILE = 96,
     NARROW_EARLY = 3, /* taps before the last block is finished */
 };
@@ -28,9 +28,9 @@ typedef struct narrow_job {
     const uint8_t *at[NARROW_TAPS]; /* the first pixel's */
 } narrow_job;
 
-static bool narrow_possible(const ac_conv_row *row)
+static bool narrow_possible(const mona_conv_row *row)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     return c->narrow && row->output.type != MONA_F16 && row->pixels >= NARROW_PIXELS &&
            clamps_of(row).possible;
 }
@@ -197,7 +197,7 @@ static void narrow_tile(const narrow_job *j, uint32_t x, uint32_t count, const n
         narrow_blocks(j, NARROW_OUTPUTS, true, x, count, to);
 }
 
-static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const ac_isa *by)
+static __attribute__((noinline)) void conv_narrow(const mona_conv_row *row, const mona_isa *by)
 {
     _Alignas(64) uint8_t results[NARROW_TILE * 8];
     _Alignas(64) int32_t start[AC_FRACTAL];
@@ -206,12 +206,12 @@ static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const 
     j.width = row->conv->channels > 4 ? 8 : row->conv->channels > 1 ? 4 : 1;
     limits.plain = narrow_plain(row, &limits, j.width);
     j.base = job_of(row, &limits, 0);
-    j.taps = ac_block_steps(row->conv, 0) / 4;
+    j.taps = mona_block_steps(row->conv, 0) / 4;
     int8_start(&j.base, 0, start);
     for (uint32_t r = 0, tap = 0; r < j.base.run_count; r++)
         for (uint32_t i = 0; i < row->conv->run_elements[r]; i += 16)
             j.at[tap++] = j.base.runs[r] + i;
-    narrow_start(&j, ac_narrow_vectors(row->conv->channels));
+    narrow_start(&j, mona_narrow_vectors(row->conv->channels));
     const bool planes = narrow_into_planes(row);
     const narrow_output whole = {planes ? row->planes->rows[0] : row->output.data,
                                  planes ? row->planes->rows : NULL};
@@ -220,11 +220,11 @@ static __attribute__((noinline)) void conv_narrow(const ac_conv_row *row, const 
         return;
     }
     const narrow_output part = {results, NULL};
-    const ac_row tile = {results, 0, j.width, row->output.type};
+    const mona_row tile = {results, 0, j.width, row->output.type};
     for (uint32_t i = 0; i < row->pixels; i += NARROW_TILE) {
         const uint32_t count = min_u32(NARROW_TILE, row->pixels),
                        x = min_u32(i, row->pixels - count);
         narrow_tile(&j, x, count, &part);
-        ac_scatter(by, row, &tile, 0, x, count);
+        mona_scatter(by, row, &tile, 0, x, count);
     }
 }

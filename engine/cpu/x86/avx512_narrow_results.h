@@ -14,14 +14,14 @@ INLINE __m512i in_every_lane(const void *p)
 
 /* Whether the epilogue is plain and its residual has a layout that narrow_residuals() can read: one
  * channel, or as many as a result has. */
-static bool narrow_plain(const ac_conv_row *row, const clamps *c, uint32_t width)
+static bool narrow_plain(const mona_conv_row *row, const clamps *c, uint32_t width)
 {
     const uint32_t c0 = row->residual.c0;
     return c->plain && (!c->add || c0 == (row->conv->epilogue.broadcast ? 1 : width));
 }
 
 /* The scaled residuals of outputs 4 h to 4 h + 3 of a plain epilogue, in vectors of 4 pixels. */
-INLINE void narrow_residuals(const ac_conv_row *row, uint32_t x, const uint32_t h, vf residual[4])
+INLINE void narrow_residuals(const mona_conv_row *row, uint32_t x, const uint32_t h, vf residual[4])
 {
     const uint32_t c0 = row->residual.c0;
     bytes_residual r = residual_at(row, 0, 0);
@@ -61,7 +61,7 @@ INLINE vf four_residuals(const float *residual)
 }
 
 /* The scaled residuals of all other epilogues. */
-INLINE void narrow_prepared(const ac_conv_row *row, uint32_t x, uint32_t h, vf residual[4])
+INLINE void narrow_prepared(const mona_conv_row *row, uint32_t x, uint32_t h, vf residual[4])
 {
     _Alignas(64) float prepared[NARROW_PIXELS * LANES];
     prepare_residual(row, 0, x, NARROW_PIXELS, prepared);
@@ -116,9 +116,9 @@ typedef struct narrow_output {
 } narrow_output;
 
 /* Whether the results, as bytes, are what two rows of planes hold, or the only output's plane. */
-static bool narrow_into_planes(const ac_conv_row *row)
+static bool narrow_into_planes(const mona_conv_row *row)
 {
-    const ac_planes *p = row->planes;
+    const mona_planes *p = row->planes;
     return p && p->block * p->block == row->conv->channels && row->conv->channels <= 4 &&
            p->type == row->output.type && (p->type == MONA_S8 || p->maximum >= 255);
 }

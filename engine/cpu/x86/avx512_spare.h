@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* INT8 convolutions on CPUs that have vector ports besides those that multiply
- * (ac_conv.spare_ports), where shuffles and blends cost vpdpbusd no time. Part of avx512.c.
+ * (mona_conv.spare_ports), where shuffles and blends cost vpdpbusd no time. Part of avx512.c.
  *
  * Taps: 24 pixels x 16 outputs of avx512_int8.h take 25 loads and 24 vpdpbusd a step, and a CPU
  * executes two of each per cycle. If runs are whole taps of 16 channels, all 16 channels of every
@@ -9,7 +9,7 @@
  * Mixed: in a pair of blocks whose last has at most 12 outputs, such as 28, the last block's
  * outputs of 4 pixels, one pixel after another, fill 48 lanes: 3 vectors instead of 4. Their
  * operands are blends of neighbouring pixels' operands: in lanes 0 to 11 of the first vector pixel
- * 0, in the others pixel 1, and so on. Weights are ac_conv.mixed. A register block
+ * 0, in the others pixel 1, and so on. Weights are mona_conv.mixed. A register block
  * is 12 pixels: 12 sums of the full block and 9 of the last. */
 
 enum { TAPS_PIXELS = 24 };
@@ -87,8 +87,8 @@ static __attribute__((noinline)) void taps_run(const job *j)
 
 enum {
     MIXED_PIXELS = 12,
-    MIXED_OUTPUTS = AC_MIXED_OUTPUTS,
-    MIXED_ROTATIONS = AC_MIXED_ROTATIONS,
+    MIXED_OUTPUTS = MONA_MIXED_OUTPUTS,
+    MIXED_ROTATIONS = MONA_MIXED_ROTATIONS,
     MIXED_SUMS = MIXED_PIXELS / 4 * (4 + MIXED_ROTATIONS),
     MIXED_ROW = 48, /* a shorter row is not worth more weights */
 };

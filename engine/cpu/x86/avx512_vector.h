@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vector type of 16 floats on AVX-512, in one register, with the operations that vector_rows.h
  * lists. */
-#ifndef AC_AVX512_VECTOR_H
-#define AC_AVX512_VECTOR_H
+#ifndef MONA_AVX512_VECTOR_H
+#define MONA_AVX512_VECTOR_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vector type of 32 words on AVX-512, with the operations that vector_curves.h lists. */
-#ifndef AC_AVX512_WORDS_H
-#define AC_AVX512_WORDS_H
+#ifndef MONA_AVX512_WORDS_H
+#define MONA_AVX512_WORDS_H
 
 #include "engine/cpu/x86/x86.h"
 

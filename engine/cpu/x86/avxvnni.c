@@ -3,7 +3,7 @@
  *
  * vpdpbusd takes 4 unsigned x 4 signed bytes a lane, so a step is an operand as it lies in memory.
  * Only S8 sources are converted: they are offset, s + 128 = s ^ 0x80, and the accumulators start at
- * ac_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and the true sum fits. */
+ * mona_conv.unsigned_bias. This is exact: s32 arithmetic is modulo 2^32, and the true sum fits. */
 #include "engine/cpu/x86/avx2_vector.h"
 #include "engine/cpu/x86/avx2_words.h"
 #include "engine/cpu/c/vector_curves.h"
@@ -40,11 +40,11 @@ INLINE const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t
 
 #include "engine/cpu/x86/avx2_conv.h"
 
-static const ac_isa scatter_by = {.unpack_row = unpack_row};
+static const mona_isa scatter_by = {.unpack_row = unpack_row};
 
-static void conv_row(const ac_conv_row *row)
+static void conv_row(const mona_conv_row *row)
 {
     conv_with(row, &scatter_by);
 }
 
-AC_NAMED_ISA(avxvnni);
+MONA_NAMED_ISA(avxvnni);

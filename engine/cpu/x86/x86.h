@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The vector type of 16 bytes on x86, `v16`, with the operations that vector_rows.h lists. */
-#ifndef AC_X86_H
-#define AC_X86_H
+#ifndef MONA_X86_H
+#define MONA_X86_H
 
 #include <immintrin.h>
 #include <stddef.h>

@@ -5,8 +5,8 @@
  * Pixels are computed in register blocks. If a row is not a multiple of the block, the last block
  * is moved back to end at the last pixel. Some pixels are then computed twice, with the same
  * result. */
-#ifndef AC_X86_CONV_H
-#define AC_X86_CONV_H
+#ifndef MONA_X86_CONV_H
+#define MONA_X86_CONV_H
 
 #include "engine/cpu/c/scatter.h"
 #include "engine/cpu/c/vector_epilogue.h"
@@ -17,14 +17,14 @@ enum {
     SCATTER_PIXELS = 96, /* pixels that are computed before they are spread */
     MAX_PIXELS = 24,     /* pixels of a register block */
     /* Scratch: results that are to be spread, then what a block needs. */
-    WORK_AT = AC_MAX_GROUP * SCATTER_PIXELS * AC_FRACTAL * 2,
-    WORK_BYTES = AC_SCRATCH - WORK_AT,
+    WORK_AT = MONA_MAX_GROUP * SCATTER_PIXELS * AC_FRACTAL * 2,
+    WORK_BYTES = MONA_SCRATCH - WORK_AT,
 };
 
 /* One block of 16 outputs, or two with the same runs, while they are computed. */
 typedef struct job {
-    const ac_conv_row *row;
-    const ac_conv *conv;
+    const mona_conv_row *row;
+    const mona_conv *conv;
     const clamps *limits;
     uint32_t n; /* the first block */
     const uint8_t *const *runs;
@@ -38,9 +38,9 @@ typedef struct job {
 } job;
 
 /* Names every member, since gcc would else clear the whole job first. */
-static job job_of(const ac_conv_row *row, const clamps *limits, uint32_t n)
+static job job_of(const mona_conv_row *row, const clamps *limits, uint32_t n)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     const bool two = n + 1 < c->blocks;
     const int32_t *bias =
         (c->unsigned_bias ? c->unsigned_bias : (const int32_t *)c->bias) + (size_t)n * AC_FRACTAL;
@@ -69,25 +69,25 @@ static uint8_t *result_of(const job *j, uint32_t b, uint32_t x)
 }
 
 /* Elements from one output pixel to the next. */
-static uint32_t pixel_elements(const ac_conv *c)
+static uint32_t pixel_elements(const mona_conv *c)
 {
     return c->c0 * c->stride;
 }
 
 /* Elements of a run to convert at a time for a register block of so many pixels; a multiple of
  * 4. */
-INLINE uint32_t stage_elements(const ac_conv *c, uint32_t pixels)
+INLINE uint32_t stage_elements(const mona_conv *c, uint32_t pixels)
 {
     return (STAGE - (pixels - 1) * pixel_elements(c)) / 4 * 4;
 }
 
 /* Whether all runs of block n consist of whole taps of 16 channels. */
-INLINE bool whole_taps(const ac_conv *c, uint32_t n)
+INLINE bool whole_taps(const mona_conv *c, uint32_t n)
 {
     return c->run_elements[c->first_run[n] + c->run_count[n] - 1] % 16 == 0;
 }
 
-INLINE bool stage_fits(const ac_conv *c, uint32_t pixels)
+INLINE bool stage_fits(const mona_conv *c, uint32_t pixels)
 {
     return (pixels - 1) * pixel_elements(c) <= STAGE / 2;
 }
@@ -104,7 +104,7 @@ INLINE vf apply(clamp c, vf v)
 static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, const void *acc,
                           const float *residual)
 {
-    const ac_epilogue *e = &j->conv->epilogue;
+    const mona_epilogue *e = &j->conv->epilogue;
     const size_t channel = (size_t)(j->n + b) * AC_FRACTAL;
     const mona_type type = j->row->output.type;
     const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
@@ -140,9 +140,9 @@ static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, 
  * of its callers', one of which is large too. */
 static __attribute__((noinline)) void run_blocks(job *j, uint32_t blocks);
 
-static void conv_direct(const ac_conv_row *row, const clamps *limits, uint32_t x, uint32_t count)
+static void conv_direct(const mona_conv_row *row, const clamps *limits, uint32_t x, uint32_t count)
 {
-    const ac_conv *c = row->conv;
+    const mona_conv *c = row->conv;
     for (uint32_t n = 0, blocks; n < c->blocks; n += blocks) {
         job j = job_of(row, limits, n);
         const bool pair = n + 1 < c->blocks && c->first_run[n] == c->first_run[n + 1] &&
@@ -156,12 +156,12 @@ static void conv_direct(const ac_conv_row *row, const clamps *limits, uint32_t x
     }
 }
 
-static void conv_scattered(const ac_conv_row *row, const clamps *limits, const ac_isa *by,
+static void conv_scattered(const mona_conv_row *row, const clamps *limits, const mona_isa *by,
                            uint32_t first, uint32_t count)
 {
     uint8_t(*results)[SCATTER_PIXELS * AC_FRACTAL * 2] = (void *)row->scratch;
-    const uint32_t group = ac_scatter_group(row);
-    const ac_row tile = {results[0], sizeof *results, AC_FRACTAL, row->output.type};
+    const uint32_t group = mona_scatter_group(row);
+    const mona_row tile = {results[0], sizeof *results, AC_FRACTAL, row->output.type};
     const uint32_t parts = (count + SCATTER_PIXELS - 1) / SCATTER_PIXELS;
     const uint32_t pixels = (count + parts - 1) / parts; /* of each; the last is moved back */
     for (uint32_t n = 0; n < row->conv->blocks; n += group)
@@ -175,15 +175,15 @@ static void conv_scattered(const ac_conv_row *row, const clamps *limits, const a
                 j.pixels = pixels;
                 run_blocks(&j, 1);
             }
-            ac_scatter(by, row, &tile, n, x, pixels);
+            mona_scatter(by, row, &tile, n, x, pixels);
         }
 }
 
 /* Computes `count` pixels from x on, whose runs begin at the addresses in row->runs. */
-static void conv_pixels(const ac_conv_row *row, const ac_isa *by, uint32_t x, uint32_t count)
+static void conv_pixels(const mona_conv_row *row, const mona_isa *by, uint32_t x, uint32_t count)
 {
     const clamps limits = clamps_of(row);
-    if (ac_scatter_needed(row))
+    if (mona_scatter_needed(row))
         conv_scattered(row, &limits, by, x, count);
     else
         conv_direct(row, &limits, x, count);

@@ -7,10 +7,10 @@
 #define TARGET_OF(name_, isa_, depthwise, rows, curves, ...)                                       \
     {                                                                                              \
         .name = name_, .isa = {.name = #isa_, __VA_ARGS__},                                        \
-        .kernels = {AC_ISA_KERNELS(SYMBOL, isa_, depthwise, rows)},                                \
+        .kernels = {MONA_ISA_KERNELS(SYMBOL, isa_, depthwise, rows)},                              \
     }
 #define TARGET_FROM(name, isa, ...) TARGET_OF(name, isa, __VA_ARGS__),
-#define TARGET(name, isa) TARGET_FROM(name, isa, AC_ISA_##isa)
+#define TARGET(name, isa) TARGET_FROM(name, isa, MONA_ISA_##isa)
 
 static const cpu_target targets[] = {CPU_TARGET_LIST(TARGET, )};
 
@@ -41,7 +41,7 @@ static mona_status open_device(const mona_device *device, mona_device_properties
     return MONA_OK;
 }
 
-static const ac_isa *isa_of(const char *name)
+static const mona_isa *isa_of(const char *name)
 {
     const cpu_target *target = name ? cpu_target_find(name) : NULL;
     return target ? &target->isa : NULL;

@@ -28,9 +28,9 @@
 /* The planner's knowledge of a CPU; its row kernels are only named. */
 typedef struct cpu_target {
     const char *name;
-    ac_isa isa;
+    mona_isa isa;
     struct {
-        AC_ISA_KERNELS(CPU_TARGET_SYMBOL, , , )
+        MONA_ISA_KERNELS(CPU_TARGET_SYMBOL, , , )
     } kernels; /* functions of libmona.a on that CPU */
 } cpu_target;
 

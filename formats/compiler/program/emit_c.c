@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The plan is made for a CPU that need not be this one: constants depend only on what
- * ac_isa says of it. Offsets are for a 64-bit machine; with shorter pointers everything
+ * mona_isa says of it. Offsets are for a 64-bit machine; with shorter pointers everything
  * takes the same memory or less. */
 #include "formats/compiler/program/emit_c.h"
 
@@ -77,9 +77,9 @@ static void put_float(FILE *out, const char *member, float value)
     fprintf(out, " .%s = %af,", member, (double)value);
 }
 
-COVERS(ac_epilogue, EPILOGUE_FIELDS)
+COVERS(mona_epilogue, EPILOGUE_FIELDS)
 
-static void put_epilogue(const emitter *e, const ac_epilogue *p)
+static void put_epilogue(const emitter *e, const mona_epilogue *p)
 {
     const char *within = "";
     fputs("{", e->out);
@@ -87,12 +87,12 @@ static void put_epilogue(const emitter *e, const ac_epilogue *p)
     fputs("}", e->out);
 }
 
-COVERS(ac_conv, CONV_FIELDS)
+COVERS(mona_conv, CONV_FIELDS)
 
-static void put_conv(const emitter *e, uint32_t o, const ac_conv *c)
+static void put_conv(const emitter *e, uint32_t o, const mona_conv *c)
 {
     const char *within = "";
-    fprintf(e->out, "static const ac_conv conv_%u = {", o);
+    fprintf(e->out, "static const mona_conv conv_%u = {", o);
     CONV_FIELDS(PUT, c)
     fputs(" .epilogue = ", e->out);
     put_epilogue(e, &c->epilogue);
@@ -104,11 +104,11 @@ static uint32_t kernels_of(const mona_bound_op *b)
 {
     const uint32_t may = mona_ops[b->op->kind]->kernels;
     uint32_t idle =
-        mona_is_function(b->op->epilogue.activation_after_add) ? 0 : AC_KERNEL(function_row);
-    if (may & AC_KERNEL(depthwise_row))
-        idle |= mona_conv_is_depthwise(b) ? AC_KERNEL(conv_row) : AC_KERNEL(depthwise_row);
+        mona_is_function(b->op->epilogue.activation_after_add) ? 0 : MONA_KERNEL(function_row);
+    if (may & MONA_KERNEL(depthwise_row))
+        idle |= mona_conv_is_depthwise(b) ? MONA_KERNEL(conv_row) : MONA_KERNEL(depthwise_row);
     if (b->input[0].type != MONA_F16)
-        idle |= AC_KERNEL(fold_row);
+        idle |= MONA_KERNEL(fold_row);
     return may & ~idle;
 }
 
@@ -128,13 +128,13 @@ static void put_constants(const emitter *e)
         const mona_bound_op *b = &bound->ops[o].bound;
         if (has_filter(b)) {
             put_conv(e, o, b->constants);
-            memset(b->constants, 0, sizeof(ac_conv));
+            memset(b->constants, 0, sizeof(mona_conv));
         }
         if (has_epilogue(b)) {
-            fprintf(e->out, "static const ac_epilogue epilogue_%u = ", o);
+            fprintf(e->out, "static const mona_epilogue epilogue_%u = ", o);
             put_epilogue(e, b->constants);
             fputs(";\n", e->out);
-            memset(b->constants, 0, sizeof(ac_epilogue));
+            memset(b->constants, 0, sizeof(mona_epilogue));
         }
     }
     fputc('\n', e->out);
@@ -149,7 +149,7 @@ uint32_t emitter_kernels(const mona_plan *plan)
     return all;
 }
 
-COVERS(ac_isa, ISA_FIELDS)
+COVERS(mona_isa, ISA_FIELDS)
 
 /* The row kernels in use. */
 static void put_isa(const emitter *e)
@@ -157,16 +157,16 @@ static void put_isa(const emitter *e)
     const uint32_t used = emitter_kernels(e->plan);
     const char *within = "";
 #define DECLARE(row, whose)                                                                        \
-    if (used & AC_KERNEL(row))                                                                     \
+    if (used & MONA_KERNEL(row))                                                                   \
         fprintf(e->out, "void %s(const ac_" #row " *);\n", e->target->kernels.row);
-    AC_ISA_KERNELS(DECLARE, , , )
+    MONA_ISA_KERNELS(DECLARE, , , )
 #undef DECLARE
-    fprintf(e->out, "\nstatic const ac_isa isa = {.name = \"%s\",", e->target->isa.name);
+    fprintf(e->out, "\nstatic const mona_isa isa = {.name = \"%s\",", e->target->isa.name);
     ISA_FIELDS(PUT, &e->target->isa)
 #define NAME(row, whose)                                                                           \
-    if (used & AC_KERNEL(row))                                                                     \
+    if (used & MONA_KERNEL(row))                                                                   \
         fprintf(e->out, " ." #row " = %s,", e->target->kernels.row);
-    AC_ISA_KERNELS(NAME, , , )
+    MONA_ISA_KERNELS(NAME, , , )
 #undef NAME
     fputs("};\n\n", e->out);
 }

@@ -33,8 +33,8 @@ typedef struct emit_c_op {
                          EMIT_C_ON_MAPS: on whole maps */
     uint8_t function; /* mona_activation that comes last, in a kernel of its own; 0: none */
     /* Multiply-adds. padded, runs: of CONV, the same with channels padded as kernels compute them,
-     * and pieces of input rows (ac_conv) for each pixel. extra: samples of planes (LOAD, STORE) or
-     * of a residual (CONV). elements: of the output, with channels padded. rows: those of the
+     * and pieces of input rows (mona_conv) for each pixel. extra: samples of planes (LOAD, STORE)
+     * or of a residual (CONV). elements: of the output, with channels padded. rows: those of the
      * output, of CONV for each block of 16 channels. */
     uint64_t macs, padded, runs, extra, elements, rows;
 } emit_c_op;

@@ -21,17 +21,17 @@ static uint32_t padded(uint32_t channels, uint32_t block)
 /* Multiply-adds of row kernels, of which one takes 4 elements in 8 bits and 1 in fp16 at a time. */
 static uint64_t conv_padded(const mona_bound_op *b)
 {
-    const ac_conv *c = b->constants;
+    const mona_conv *c = b->constants;
     uint64_t steps = 0;
     for (uint32_t n = 0; n < c->blocks; n++)
-        steps += ac_block_steps(c, n);
+        steps += mona_block_steps(c, n);
     return steps * (c->source_type == MONA_F16 ? 1 : 4) * elements_of(&b->output, 16);
 }
 
 /* Pieces of input rows that lie side by side, for each pixel and block of results. */
 static uint64_t conv_runs(const mona_bound_op *b)
 {
-    const ac_conv *c = b->constants;
+    const mona_conv *c = b->constants;
     uint64_t runs = 0;
     for (uint32_t n = 0; n < c->blocks; n++)
         runs += c->run_count[n];

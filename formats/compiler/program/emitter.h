@@ -42,7 +42,7 @@ static inline size_t word_count(size_t bytes)
     return (bytes + 3) / 4 + !bytes;
 }
 
-/* Constants that hold addresses are an ac_conv or an ac_epilogue. */
+/* Constants that hold addresses are an mona_conv or an mona_epilogue. */
 static inline bool has_filter(const mona_bound_op *b)
 {
     return mona_ops[b->op->kind]->has_filter;

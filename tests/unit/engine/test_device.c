@@ -73,7 +73,7 @@ static void far_free(const mona_device *device, void *memory)
                     (uintptr_t)far_outside + FAR_BYTES - 1);
 }
 
-static const ac_isa *far_isa(const char *highest)
+static const mona_isa *far_isa(const char *highest)
 {
     return mona_device_host.isa(highest);
 }
@@ -251,9 +251,9 @@ static void properties_and_telemetry(void **state)
 }
 
 /* The best of those that this CPU can run and that have the name, or any. */
-static const ac_isa *best_isa(const char *name)
+static const mona_isa *best_isa(const char *name)
 {
-    const ac_isa *best = NULL;
+    const mona_isa *best = NULL;
     for (size_t i = 0; i < MONA_ISAS; i++)
         if (!(mona_isas[i].needs & ~mona_port_cpu_features()) &&
             (!name || mona_names_equal(name, mona_isas[i].isa->name)))

@@ -62,16 +62,16 @@ static void fill_numbers(uint16_t row[NUMBERS])
         row[i] = (i & 0x7c00) == 0x7c00 ? 0 : (uint16_t)i;
 }
 
-static void check_function(const ac_isa *isa, mona_activation function)
+static void check_function(const mona_isa *isa, mona_activation function)
 {
     uint16_t *row = malloc(NUMBERS * sizeof *row);
     unsigned finite = 0, exact = 0;
     fill_numbers(row);
-    isa->function_row(&(ac_function_row){.row = {(uint8_t *)row, 0, 1, MONA_F16},
-                                         .channels = 1,
-                                         .pixels = NUMBERS,
-                                         .function = (uint8_t)function,
-                                         .alpha = alpha});
+    isa->function_row(&(mona_function_row){.row = {(uint8_t *)row, 0, 1, MONA_F16},
+                                           .channels = 1,
+                                           .pixels = NUMBERS,
+                                           .function = (uint8_t)function,
+                                           .alpha = alpha});
     for (uint32_t i = 0; i < NUMBERS; i++) {
         if ((i & 0x7c00) == 0x7c00)
             continue;
@@ -110,11 +110,11 @@ static void tables_replace_bytes(void **state)
                 continue;
             for (size_t i = 0; i < sizeof row; i++)
                 row[i] = (uint8_t)(i + count);
-            mona_isas[k].isa->function_row(&(ac_function_row){.row = {row, 0, 1, MONA_U8},
-                                                              .channels = 1,
-                                                              .pixels = count,
-                                                              .function = MONA_ACT_TABLE,
-                                                              .table = table});
+            mona_isas[k].isa->function_row(&(mona_function_row){.row = {row, 0, 1, MONA_U8},
+                                                                .channels = 1,
+                                                                .pixels = count,
+                                                                .function = MONA_ACT_TABLE,
+                                                                .table = table});
             for (size_t i = 0; i < sizeof row; i++)
                 assert_int_equal(row[i],
                                  i < count ? table[(uint8_t)(i + count)] : (uint8_t)(i + count));
@@ -132,11 +132,11 @@ static void check_on_vector_unit(mona_activation function, float a)
     core.memory[AC_UB] = (ac_memory){ub, sizeof ub, true};
     fill_numbers(want);
     fill_numbers((uint16_t *)(void *)ub);
-    mona_isas[0].isa->function_row(&(ac_function_row){.row = {(uint8_t *)want, 0, 1, MONA_F16},
-                                                      .channels = 1,
-                                                      .pixels = NUMBERS,
-                                                      .function = (uint8_t)function,
-                                                      .alpha = a});
+    mona_isas[0].isa->function_row(&(mona_function_row){.row = {(uint8_t *)want, 0, 1, MONA_F16},
+                                                        .channels = 1,
+                                                        .pixels = NUMBERS,
+                                                        .function = (uint8_t)function,
+                                                        .alpha = a});
     mona_function_find(&found, function, a);
     assert_true(found.count < FUNCTION_STEPS && found.uniforms <= FUNCTION_UNIFORMS);
     const size_t uniforms = NUMBERS * sizeof(uint16_t);
@@ -193,7 +193,7 @@ static void the_vector_unit_finds_the_same_roots(void **state)
             }
             const float *found = on_vector_unit(&f, x);
             for (uint32_t i = 0; i < FLOATS; i++)
-                if (found[i] != ac_inverse_root(x[i]))
+                if (found[i] != mona_inverse_root(x[i]))
                     fail_msg("of %a", (double)x[i]);
         }
 }
@@ -272,14 +272,14 @@ static void check_polynomials(const uint8_t table[TABLE_ENTRIES], mona_type type
     uint16_t *x = (uint16_t *)(void *)ub;
     float index[INDICES];
     for (uint32_t i = 0; i < INDICES; i++) {
-        x[i] = ac_f16_from_f32((float)i / 4 - 300);
-        index[i] = ac_f32_from_f16(x[i]);
+        x[i] = mona_f16_from_f32((float)i / 4 - 300);
+        index[i] = mona_f32_from_f16(x[i]);
     }
     mona_polynomials_begin(&core, &found, at.bounds);
     mona_polynomials_apply(&core, &found, &at, INDICES);
     for (uint32_t i = 0; i < INDICES; i++) {
         const uint8_t want = table[(uint8_t)fmaxf(0, fminf(rintf(index[i]), 255))];
-        const float got = ac_f32_from_f16(x[i]);
+        const float got = mona_f32_from_f16(x[i]);
         if (got != (type == MONA_S8 ? (float)(int8_t)want : (float)want))
             fail_msg("index %g: %g, not %d", (double)index[i], (double)got, want);
     }

@@ -19,7 +19,7 @@
 
 /* ---- instruction sets ----------------------------------------------------------------------- */
 
-static const ac_isa *isa_at(size_t index)
+static const mona_isa *isa_at(size_t index)
 {
     for (size_t i = 0; i < MONA_ISAS; i++)
         if (!(mona_isas[i].needs & ~mona_port_cpu_features()) && index-- == 0)
@@ -35,20 +35,20 @@ static void test_half_conversions(void **unused)
     for (uint32_t h = 0; h < 0x10000; h++) {
         if ((h & 0x7c00) == 0x7c00)
             continue;
-        const float f = ac_f32_from_f16((uint16_t)h);
+        const float f = mona_f32_from_f16((uint16_t)h);
         assert_true((double)f == value_of_half((uint16_t)h));
-        assert_int_equal(ac_f16_from_f32(f), h);
+        assert_int_equal(mona_f16_from_f32(f), h);
         /* the midpoint to the next value, and its neighbours */
-        const float next = (h & 0x7fff) < 0x7bff ? ac_f32_from_f16((uint16_t)(h + 1)) : f;
+        const float next = (h & 0x7fff) < 0x7bff ? mona_f32_from_f16((uint16_t)(h + 1)) : f;
         const float middle = (float)(((double)f + (double)next) / 2);
         const float around[] = {nextafterf(middle, f), middle, nextafterf(middle, next)};
         for (int i = 0; i < 3; i++)
-            assert_true(value_of_half(ac_f16_from_f32(around[i])) == half((double)around[i]));
+            assert_true(value_of_half(mona_f16_from_f32(around[i])) == half((double)around[i]));
     }
-    assert_int_equal(ac_f16_from_f32(INFINITY), 0x7bff);
-    assert_int_equal(ac_f16_from_f32(-INFINITY), 0xfbff);
-    assert_int_equal(ac_f16_from_f32(65520), 0x7bff);
-    assert_int_equal(ac_f16_from_f32(NAN), 0);
+    assert_int_equal(mona_f16_from_f32(INFINITY), 0x7bff);
+    assert_int_equal(mona_f16_from_f32(-INFINITY), 0xfbff);
+    assert_int_equal(mona_f16_from_f32(65520), 0x7bff);
+    assert_int_equal(mona_f16_from_f32(NAN), 0);
 }
 
 /* ---- convolution ---------------------------------------------------------------------------- */
@@ -231,7 +231,7 @@ static mona_shape shape_of(const tensor *t)
 }
 
 /* Runs columns in two pieces, to see that x_begin is honoured. */
-static void run_conv(conv *k, const ac_isa *isa)
+static void run_conv(conv *k, const mona_isa *isa)
 {
     enum { MARGIN = 8 };
     rows_memory in = to_rows(&k->input, MARGIN), out = to_rows(&k->output, 0), residual = {0};
@@ -401,18 +401,18 @@ static void test_pack_and_unpack(void **unused)
                     half(get(source[c] + (size_t)x * step[c], type) * (double)scale);
         for (size_t n = 0; isa_at(n); n++) {
             rows_memory m = to_rows(&packed, 0);
-            const ac_row row = {m.row[0], m.block_stride, m.c0, packed.type};
+            const mona_row row = {m.row[0], m.block_stride, m.c0, packed.type};
             memset(m.row[0], 0xaa, m.block_stride);
-            isa_at(n)->pack_row(&(ac_pack_row){(uint32_t)channels, (uint32_t)pixels, source, step,
-                                               scales, type, row});
+            isa_at(n)->pack_row(&(mona_pack_row){(uint32_t)channels, (uint32_t)pixels, source, step,
+                                                 scales, type, row});
             assert_same(&packed, &m, isa_at(n)->name);
             memset(out, 0, stride * (size_t)(planes * block));
             isa_at(n)->unpack_row(
-                &(ac_unpack_row){row,
-                                 0,
-                                 (uint32_t)channels,
-                                 (uint32_t)pixels,
-                                 {rows, (uint32_t)block, type, inverse, (uint32_t)most}});
+                &(mona_unpack_row){row,
+                                   0,
+                                   (uint32_t)channels,
+                                   (uint32_t)pixels,
+                                   {rows, (uint32_t)block, type, inverse, (uint32_t)most}});
             assert_memory_equal(in, out, stride * (size_t)(planes * block));
             free_rows(&m);
         }
@@ -432,7 +432,7 @@ static void test_unpack_saturates(void **unused)
     for (size_t n = 0; isa_at(n); n++) {
         rows_memory m = to_rows(&t, 0);
         uint8_t out[10], *rows[] = {out};
-        isa_at(n)->unpack_row(&(ac_unpack_row){
+        isa_at(n)->unpack_row(&(mona_unpack_row){
             {m.row[0], m.block_stride, m.c0, MONA_F16}, 0, 1, 10, {rows, 1, MONA_U8, 1, 255}});
         for (int i = 0; i < 10; i++)
             assert_int_equal(out[i], (int)wanted[i]);
@@ -474,7 +474,7 @@ static void resize_once(mona_type type, int taps, int channels, int in, int out,
         }
     for (size_t n = 0; isa_at(n); n++) {
         rows_memory s = to_rows(&source, 0), r = to_rows(&result, 0);
-        ac_resize_row call = {
+        mona_resize_row call = {
             .type = type,
             .taps_y = (uint32_t)taps,
             .taps_x = (uint32_t)taps,
@@ -546,7 +546,7 @@ static void test_elementwise(void **unused)
         for (size_t n = 0; isa_at(n); n++) {
             rows_memory ma = to_rows(&a, 0), mb = to_rows(&b, 0), mr = to_rows(&r, 0);
             memset(mr.bytes, 0, mr.block_stride);
-            isa_at(n)->elementwise_row(&(ac_elementwise_row){
+            isa_at(n)->elementwise_row(&(mona_elementwise_row){
                 .multiply = multiply,
                 .broadcast_b = broadcast,
                 .a = {ma.row[0], ma.block_stride, ma.c0, a.type},

@@ -271,7 +271,7 @@ static void check_mix(uint32_t rows, uint32_t columns, uint32_t threads, uint32_
                     user_mix_byte(sum, k));
             for (uint32_t k = 0; k < 5; k++)
                 assert_int_equal(z[(k * rows + r) * columns + c],
-                                 ac_f16_from_f32(user_mix_float(sum, k)));
+                                 mona_f16_from_f32(user_mix_float(sum, k)));
         }
 }
 
