@@ -157,7 +157,7 @@ static void attention_row(const mona_attention_row *a)
         uint32_t x = 0;
         for (; x + ATTENTION_QUERIES <= a->pixels; x += ATTENTION_QUERIES)
             attend(a, &h, head, x, ATTENTION_QUERIES);
-        for (; x < a->pixels; x++)
+        for (; ATTENTION_QUERIES > 1 && x < a->pixels; x++)
             attend(a, &h, head, x, 1);
     }
 }
