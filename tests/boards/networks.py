@@ -183,7 +183,7 @@ def kernels(target):
     isa = re.search(rf'TARGET\("{re.escape(target)}", (\w+)\)', open('formats/compiler/program/cpu_target.h', encoding='utf-8').read())[1]
     depthwise, rows = re.search(rf'#define MONA_ISA_{isa}\s+(\w+), (\w+)', table).groups()
     whose = {'conv': isa, 'depthwise': depthwise, 'rows': rows}
-    return [f'ac_{whose[w]}_{row}' for row, w in re.findall(r'KERNEL\((\w+), (\w+)\)', table) if w in whose]
+    return [f'mona_{whose[w]}_{row}' for row, w in re.findall(r'KERNEL\((\w+), (\w+)\)', table) if w in whose]
 
 
 def roots(board):

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define SYMBOL(row, whose) .row = "ac_" #whose "_" #row,
+#define SYMBOL(row, whose) .row = "mona_" #whose "_" #row,
 #define TARGET_OF(name_, isa_, depthwise, rows, curves, ...)                                       \
     {                                                                                              \
         .name = name_, .isa = {.name = #isa_, __VA_ARGS__},                                        \

@@ -158,7 +158,7 @@ static void put_isa(const emitter *e)
     const char *within = "";
 #define DECLARE(row, whose)                                                                        \
     if (used & MONA_KERNEL(row))                                                                   \
-        fprintf(e->out, "void %s(const ac_" #row " *);\n", e->target->kernels.row);
+        fprintf(e->out, "void %s(const mona_" #row " *);\n", e->target->kernels.row);
     MONA_ISA_KERNELS(DECLARE, , , )
 #undef DECLARE
     fprintf(e->out, "\nstatic const mona_isa isa = {.name = \"%s\",", e->target->isa.name);

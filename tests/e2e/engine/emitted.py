@@ -123,7 +123,7 @@ def stack_of(elf, objdump, entry, frames):
         if name and re.search(r"\s(callq?\s+\*|blr\s|br\s+x|blx\s+r|bx\s+r|jmpq?\s+\*)", line) and "switch" not in line:
             indirect.add(name)
     runs = [n for n in calls if plain(n) in ("row", "rows", "columns", "same_span", "span", "mona_pool_row_span", "mona_pool_column_span")]
-    isa = [n for n in calls if re.match(r"ac_(c|avx\w*|neon|dotprod|i8mm)_\w+_row$", n)]
+    isa = [n for n in calls if re.match(r"mona_(c|avx\w*|neon|dotprod|i8mm)_\w+_row$", n)]
     groups = {"run": runs, "isa": isa, "scatter": [n for n in isa if "pack_row" in n]}
     unknown = []
     deepest = {}
