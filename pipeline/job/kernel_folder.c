@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "engine/op/kernel_symbol.h"
+#include "formats/kernel_symbol.h"
 
 /* Whether the file has all that a loader maps of it: dlopen() maps what a copy that was cut short
  * says it has, and reads behind its end. Of what is no library dlopen() says so itself. */

@@ -249,7 +249,7 @@ _SIGNS = {'add': '+', 'sub': '-', 'mul': '*', 'div': '/', 'and': '&', 'or': '|',
 
 
 def identifier(name):
-    """As engine/op/kernel_symbol.h has it."""
+    """As formats/kernel_symbol.h has it."""
     own = f'_{zlib.crc32(name.encode()):08x}' if '_' in name else ''
     return 'mona_kernel_' + re.sub(r'\W', '_', name, flags=re.ASCII) + own
 

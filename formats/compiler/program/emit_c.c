@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "engine/layout/layout.h"
-#include "engine/op/kernel_symbol.h"
+#include "formats/kernel_symbol.h"
 #include "formats/compiler/program/emit_fields.h"
 #include "formats/compiler/program/emitter.h"
 #include "formats/file.h"
