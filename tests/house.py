@@ -23,7 +23,7 @@ BELOW = {
 
 # All that a folder takes of another: pipeline reads models and has programs made of them, and
 # compiles nothing.
-ONLY = {("pipeline", "formats"): {"formats/error.h", "formats/file.h", "formats/om.h",
+ONLY = {("pipeline", "formats"): {"formats/error.h", "formats/file.h", "formats/kernel_symbol.h", "formats/om.h",
                                   "formats/compiler/program/programs.h"}}
 
 

@@ -218,7 +218,7 @@ size_t mona_plan_room(const mona_plan *plan, const plan_group *g)
     if (!mona_plan_on_ai_core(plan))
         return plan->cache_bytes;
     const size_t l1 = plan->target->l1_bytes, constants = mona_plan_group_constants(plan, g);
-    const size_t room = constants < l1 ? (l1 - constants) / 8 * 7 : 0;
+    const size_t room = constants < l1 ? (l1 - constants) / 16 * 15 : 0;
     return room < plan->cache_bytes ? room : plan->cache_bytes;
 }
 

@@ -140,7 +140,11 @@ if ffmpeg -v error -muxers | grep -qw avif; then
     enhance "$tmp/still.avif" -o "$tmp/again.avif" --stages sr
     same "and that one another" "$? $(probe "$tmp/again.avif" codec_name,height,nb_frames)" "0 av1,384,1"
     enhance "$tmp/screen.mp4" -o "$tmp/moving.avif" --stages sr
-    fails "one that moves is none of the pictures that are read" "found an animated AVIF" "$mona" enhance "$tmp/moving.avif" -o "$tmp/none.png"
+    if [ -s "$tmp/moving.avif" ]; then
+        fails "one that moves is none of the pictures that are read" "found an animated AVIF" "$mona" enhance "$tmp/moving.avif" -o "$tmp/none.png"
+    else
+        skip "this FFmpeg writes no AVIF that moves"
+    fi
 fi
 if full && [ -n "$clips" ]; then # its dither has combs like those of fields
     ffmpeg -v error -i "$clips/park_joy_480x270.y4m" -vf scale=96:54 -frames:v 25 "$tmp/combs.gif"
