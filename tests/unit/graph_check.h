@@ -5,6 +5,7 @@
 #ifndef MONA_TESTS_GRAPH_CHECK_H
 #define MONA_TESTS_GRAPH_CHECK_H
 
+#include "formats/compiler/program/programs.h"
 #include "tests/unit/modelled_check.h"
 #include "tests/unit/sr_net.h"
 
@@ -355,6 +356,21 @@ static inline void check(graph *g)
     }
     release(&want);
     free(in), free(bytes);
+}
+
+/* The graph has an AI Core program, all of it. */
+static inline void check_program(const graph *g)
+{
+    size_t size, count;
+    model_builder *b = memcpy(malloc(sizeof *b), g->b, sizeof *b); /* builder_finish() frees it */
+    uint8_t *file = builder_finish(b, &size), *program;
+    mona_model model;
+    format_error error = {0};
+    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
+    if (!program_record(&model, (mona_size){(uint32_t)g->w, (uint32_t)g->h}, &program, &count,
+                        &error))
+        fail_msg("seed %08x: %s", g->seed, error.text);
+    free(program), free(file);
 }
 
 #endif

@@ -8,7 +8,6 @@
 #include <cmocka.h>
 
 #include "tests/unit/graph_check.h"
-#include "formats/compiler/program/programs.h"
 #include "tests/cases.h"
 
 /* ---- particular graphs ----------------------------------------------------------------------- */
@@ -212,21 +211,6 @@ static void whole_maps(void **state)
         add_store(&g, 0, &g.maps[3]);
         check(&g);
     }
-}
-
-/* Whether the graph has an AI Core program, all of it. */
-static void check_program(const graph *g)
-{
-    size_t size, count;
-    model_builder *b = memcpy(malloc(sizeof *b), g->b, sizeof *b); /* builder_finish() frees it */
-    uint8_t *file = builder_finish(b, &size), *program;
-    mona_model model;
-    format_error error = {0};
-    assert_int_equal(mona_model_open(&model, file, size), MONA_OK);
-    if (!program_record(&model, (mona_size){(uint32_t)g->w, (uint32_t)g->h}, &program, &count,
-                        &error))
-        fail_msg("seed %08x: %s", g->seed, error.text);
-    free(program), free(file);
 }
 
 /* On an AI Core rows of such a tile lie in several pieces of each 16 channels. */
