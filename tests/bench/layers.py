@@ -4,9 +4,10 @@
 
   layers.py BUILD [--rounds 5] [--layers TEXT,...]
 
-mona runs a network of such layers, one after the other, on a map that a first layer makes of a picture; all of its time
-counts, and all of its products. oneDNN runs each layer alone, again and again, in the layouts that it chooses
-(onednn.c). A figure is that of the quickest run of all rounds. Every column is of one instruction set on both
+Both run six such layers or pairs, one after the other, each with weights of its own, as networks have them: a single layer's would
+stay in the cache, where no network finds them. mona has them in a network, on a map that a first layer makes of a picture; all of its time
+counts, and all of its products. oneDNN runs them alone, in the layouts that it chooses (onednn.c). A figure is that of the
+quickest run of all rounds. Every column is of one instruction set on both
 sides; those that this CPU does not have are left out. oneDNN's AVX2 is quicker than exact sums allow: pairs of products saturate.
 Needs Debian's libdnnl-dev, python3-onnx and python3-numpy.
 """
@@ -19,7 +20,7 @@ import sys
 
 import network
 
-DEPTH = 6  # times the layers of a row stand in mona's network
+DEPTH = 6  # times the layers of a row stand one after the other
 
 # steps: (kernel, inputs, outputs, groups), one after the other, the last as wide as the first
 Layer = collections.namedtuple("Layer", "name height width steps")
@@ -78,9 +79,9 @@ def of_mona(layer, model, mona, isa):
 
 
 def of_onednn(layer, program, limit, isa):
-    numbers = [str(n) for k, i, o, g in layer.steps for n in (k, i, o, g, layer.height, layer.width)]
-    name, *times = run([program, *numbers], ONEDNN_MAX_CPU_ISA=limit, OMP_NUM_THREADS="1").split()
-    return gmac(layer) / sum(map(float, times)) * 1e3 if name == isa else 0
+    numbers = [str(n) for k, i, o, g in layer.steps * DEPTH for n in (k, i, o, g, layer.height, layer.width)]
+    name, time = run([program, *numbers], ONEDNN_MAX_CPU_ISA=limit, OMP_NUM_THREADS="1").split()
+    return DEPTH * gmac(layer) / float(time) * 1e3 if name == isa else 0
 
 
 def main():
