@@ -20,14 +20,12 @@ struct cost_target {
     const double (*functions)[2]; /* cost of one for a step's outputs: F16, 8 bits; NULL: none */
 };
 
-/* Cycles more than with ReLU on model310: between those of two networks, of 32 channels
- * (test_precision.c) and 64. What a table takes depends on its polynomials, one to three. */
+/* Cycles more than with ReLU on model310, for 16 to 64 channels (test_precision.c). What a table
+ * takes depends on its polynomials, one to three. */
 static const double functions_310[MONA_ACT_COUNT][2] = {
-    [MONA_ACT_SIGMOID] = {190, 100},  [MONA_ACT_SILU] = {195, 105},
-    [MONA_ACT_HARD_SWISH] = {20, 60}, [MONA_ACT_TANH] = {200, 130},
-    [MONA_ACT_GELU] = {330, 110},     [MONA_ACT_GELU_TANH] = {330, 110}, /* taken as that of GELU */
-    [MONA_ACT_MISH] = {210, 115},     [MONA_ACT_ELU] = {150, 90},
-    [MONA_ACT_SOFTPLUS] = {300, 80},
+    [MONA_ACT_SIGMOID] = {212, 78}, [MONA_ACT_SILU] = {225, 85}, [MONA_ACT_HARD_SWISH] = {34, 45},
+    [MONA_ACT_TANH] = {220, 102},   [MONA_ACT_GELU] = {365, 92}, [MONA_ACT_GELU_TANH] = {247, 92},
+    [MONA_ACT_MISH] = {243, 90},    [MONA_ACT_ELU] = {170, 95},  [MONA_ACT_SOFTPLUS] = {325, 70},
 };
 
 static const cost_target targets[] = {
@@ -51,10 +49,14 @@ const cost_target *cost_find(const char *name)
     return NULL;
 }
 
-static double tiles_of(const cost_target *t, const graph *g, uint32_t value, uint64_t pixels)
+/* Of whole channel blocks: 48 channels of 8 bits take as long as 64 on the chip. */
+static double tiles_of(const cost_target *t, const graph *g, uint32_t value, uint64_t pixels,
+                       bool int8)
 {
-    return (double)((pixels + t->pixels - 1) / t->pixels) *
-           ((g->values[value].channels + OUTPUTS - 1) / OUTPUTS);
+    const uint32_t channels = g->values[value].channels;
+    const uint32_t c0 = ac_target_c0(t->descriptor, int8 ? MONA_U8 : MONA_F16, channels);
+    const uint32_t padded = (channels + c0 - 1) / c0 * c0;
+    return (double)((pixels + t->pixels - 1) / t->pixels) * ((padded + OUTPUTS - 1) / OUTPUTS);
 }
 
 double cost_functions(const cost_target *t, const graph *g, uint32_t root, bool int8)
@@ -65,7 +67,7 @@ double cost_functions(const cost_target *t, const graph *g, uint32_t root, bool 
         const observation *seen = g->values[v].seen;
         const uint64_t pixels = seen ? (uint64_t)seen->rows * seen->columns : 1;
         if (p != UINT32_MAX)
-            sum += tiles_of(t, g, v, pixels) * t->functions[g->nodes[p].after_add.kind][int8];
+            sum += tiles_of(t, g, v, pixels, int8) * t->functions[g->nodes[p].after_add.kind][int8];
     }
     return sum;
 }
@@ -93,6 +95,6 @@ double cost_conv(const cost_target *t, const graph *g, const graph_node *node, u
     const uint32_t padded = (channels + c0 - 1) / c0 * c0;
     const uint64_t k = (uint64_t)node->conv.window.kernel[0] * node->conv.window.kernel[1] * padded;
     const uint64_t steps = (k + t->inputs[int8] - 1) / t->inputs[int8];
-    return tiles_of(t, g, node->output, pixels) *
+    return tiles_of(t, g, node->output, pixels, int8) *
            ((double)steps * t->step + passes_of(t, node) * t->pass + (int8 ? 0 : t->half_bias));
 }
