@@ -118,10 +118,12 @@ static const cause causes[] = {
           "a frame is sent, computed and fetched, one after the other", NULL,
           "keep several frames in flight, as mona enhance does; 8-bit planes are half as long to "
           "copy as 16-bit ones"),
-    CAUSE("launch", ADVICE_LAUNCH, bound, beyond_left, "time of a frame in none of its layers",
-          "threads wait for each other at the ends of strips: several streams with a thread each, "
-          "--streams N -j 1, do not",
-          "each group of layers is launched: larger frames"),
+    CAUSE(
+        "launch", ADVICE_LAUNCH, bound, beyond_left, "time of a frame in none of its layers",
+        "threads wait for each other at the ends of strips, and of layers that run whole: several "
+        "streams with a thread each, --streams N -j 1, do not",
+        "each group of layers and each operator on arrays is launched, once both cores have ended "
+        "what came before: larger frames; run operators on arrays on the host"),
     CAUSE("replay kernel", ADVICE_KERNEL, bound, beyond_left,
           "what the kernel for all programs takes longer than one for this program alone", NULL,
           "compile a kernel for this program: mona inspect NET.mona --kernel, make ascend-kernel "
