@@ -323,8 +323,8 @@ static void bind_op(const mona_plan *plan, mona_bound_op *b, void *constants)
         class->bind(b);
     if (program && (program->emit || program->array) && (!program->missing || !program->missing(b)))
         b->program = program;
-    if (b->program && program->bind)
-        program->bind(b, constants);
+    if (b->program && b->program->bind)
+        b->program->bind(b, constants);
 }
 
 static void bind_constants(const mona_plan *plan, plan_op *ops, uint8_t *arena)
