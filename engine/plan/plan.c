@@ -3,11 +3,10 @@
  * resulting layout (engine/layout). */
 #include "engine/plan/planner.h"
 
-/* Between groups only operators that copy channels read maps. */
 static mona_status check_l1(const mona_plan *plan)
 {
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
-        if (!plan->ops[g->first].may_begin || !mona_plan_fits_l1(plan, g, plan->zero_bytes))
+        if (!mona_plan_fits_l1(plan, g, plan->zero_bytes))
             return MONA_ERR_UNSUPPORTED;
     return MONA_OK;
 }

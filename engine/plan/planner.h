@@ -15,7 +15,7 @@ mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_pro
 void mona_plan_reach(mona_plan *plan, plan_progress *progress);
 
 /* The most that the rings of a group should take: the cache; on an AI Core the part of L1 that its
- * constants leave, less a sixteenth for a row of zeros. */
+ * constants leave, less some sixteenths, which have a row of zeros. */
 size_t mona_plan_room(const mona_plan *plan, const plan_group *g);
 
 /* Whether L1, a hard limit on the chip, holds the rings and the constants of a group beside a row

@@ -108,6 +108,7 @@ struct mona_plan {
     ac_program program;     /* of the model, for model310 to run; records NULL: none */
     size_t group_constants; /* on an AI Core: what a group may take of L1; 0: all fit */
     size_t all_constants;   /* on an AI Core: bytes of all groups' */
+    uint32_t sixteenths;    /* on an AI Core: of what constants leave of L1, for rings */
     bool copies;            /* every CONCAT and SLICE copies */
     bool linked; /* it is part of a program, and so are its constants; the arena holds neither */
     size_t cache_bytes; /* cache that a core may expect to have */

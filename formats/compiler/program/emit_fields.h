@@ -75,7 +75,7 @@
 #define PLAN_FIELDS(F, x) \
     F(x, OBJECT, model) F(x, BY_HAND, target) F(x, BY_HAND, isa) F(x, UNUSED, device) \
     F(x, UNUSED, shared) F(x, NUMBER, cores) F(x, BY_HAND, crew) F(x, NUMBER, strip_rows) \
-    F(x, OBJECT, program) F(x, UNUSED, group_constants) F(x, UNUSED, all_constants) \
+    F(x, OBJECT, program) F(x, UNUSED, group_constants) F(x, UNUSED, all_constants) F(x, UNUSED, sixteenths) \
     F(x, UNUSED, copies) F(x, BY_HAND, linked) F(x, UNUSED, cache_bytes) \
     F(x, NUMBER, state_bytes) F(x, NUMBER, zero_offset) F(x, NUMBER, zero_bytes) \
     F(x, NUMBER, maps_offset) F(x, NUMBER, maps_bytes) F(x, UNUSED, planes_offset) \

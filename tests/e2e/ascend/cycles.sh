@@ -63,4 +63,4 @@ published() {
 published shufflenet_v2 224x224 1.6 1.9
 set -- --input-type u8 --precision int8 --calibrate "$tmp/scene.y4m" --images 1
 published mobilenet_v3_large 224x224 2.3 3.0 "$@"
-published yolov8n 640x640 10.5 12.5 "$@"
+published yolov8n 640x640 10.2 12.1 "$@"
