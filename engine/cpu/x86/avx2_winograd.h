@@ -284,20 +284,20 @@ static void winograd_run(job *j)
         rows.count = min_u32(CHUNK, all - rows.first);
         rows.whole = whole - min_u32(rows.first, whole);
         rows.last_steps = whole < all ? mona_run_steps(c, whole) : 0;
+        const int16_t *weights = work->weights;
+        size_t position = CHUNK * ROW_WEIGHTS;
+        const bool kept = c->winograd || work->transformed == w;
         if (c->winograd) {
-            const size_t position = (size_t)all * ROW_WEIGHTS;
-            winograd_chunk(work, c->winograd + j->n * WINOGRAD_POSITIONS * position, position,
-                           &rows);
-            continue;
+            position = (size_t)all * ROW_WEIGHTS;
+            weights = c->winograd + j->n * WINOGRAD_POSITIONS * position;
         }
-        const bool kept = work->transformed == w;
         work->transformed = w;
         for (uint32_t r = 0, steps; r < rows.count; r++, w += (size_t)3 * steps * 64) {
             steps = winograd_steps(&rows, r);
             if (!kept)
                 winograd_weights(work->weights + (size_t)r * ROW_WEIGHTS, w, steps);
         }
-        winograd_chunk(work, work->weights, CHUNK * ROW_WEIGHTS, &rows);
+        winograd_chunk(work, weights, position, &rows);
     }
     int8_start(j, plain, start);
     if (plain)
