@@ -357,8 +357,13 @@ static void tell_faults(const video *v)
     char text[256], gaps[64] = "";
     const unsigned long long count = av_log_errors_count();
     const double missing = input_missing(&v->in);
-    if (!count || v->settings->stage.still)
+    if (v->settings->stage.still || (!count && missing <= 0))
         return;
+    if (!count) {
+        pipeline_note(&v->settings->notes, "%s: damaged: %.2f s of film are missing", v->in.path,
+                      missing);
+        return;
+    }
     av_log_errors_first(text, sizeof text);
     if (missing > 0)
         snprintf(gaps, sizeof gaps, "; %.2f s of film are missing", missing);

@@ -21,8 +21,9 @@ const char *av_library_licence(void);
 /* mona reports libav's errors in its own messages. */
 void av_library_quiet(void);
 
-/* Errors that libav's demuxers and decoders log while they go on: damage that no return value
- * shows. libav has one log for the whole process, so the count is for the whole process too. */
+/* Errors that libav's demuxers, decoders and bitstream filters log while they go on: damage that no
+ * return value shows. libav has one log for the whole process, so the count is for the whole
+ * process too. */
 
 /* Starts to listen to libav's log, and to count from 0, unless counting is paused. */
 void av_log_errors_listen(void);

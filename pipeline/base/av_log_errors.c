@@ -43,8 +43,9 @@ static void hear(void *object, int level, const char *format, va_list arguments)
     if (level > AV_LOG_ERROR || atomic_load(&paused))
         return;
     hear_size(format, arguments);
-    int category = category_of(object);
-    if (category != AV_CLASS_CATEGORY_DEMUXER && category != AV_CLASS_CATEGORY_DECODER)
+    const int category = category_of(object);
+    if (category != AV_CLASS_CATEGORY_DEMUXER && category != AV_CLASS_CATEGORY_DECODER &&
+        category != AV_CLASS_CATEGORY_BITSTREAM_FILTER)
         return;
     if (atomic_fetch_add(&count, 1) == 0) {
         vsnprintf(first, sizeof first, format, arguments);

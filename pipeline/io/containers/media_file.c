@@ -127,6 +127,13 @@ unsigned media_lost_files(const AVFormatContext *media)
     return (unsigned)(marks(media) / ONE_LOST);
 }
 
+void media_pass_lost(AVFormatContext *to, AVFormatContext *from)
+{
+    const uintptr_t lost = media_lost_files(from) * (uintptr_t)ONE_LOST;
+    from->opaque = (void *)(marks(from) - lost);
+    to->opaque = (void *)(marks(to) + lost);
+}
+
 static int open_part(AVFormatContext *media, AVIOContext **part, const char *url, int flags,
                      AVDictionary **options)
 {

@@ -26,6 +26,8 @@ void media_end_lists(AVFormatContext *media);
 bool media_list_ended(const AVFormatContext *media);
 /* Files that a list names and that were not read: they are missing, or refused. */
 unsigned media_lost_files(const AVFormatContext *media);
+/* Counts them of another from now on, which outlives the first. */
+void media_pass_lost(AVFormatContext *to, AVFormatContext *from);
 /* Once what a server sends is open. */
 void media_opened_remote(AVFormatContext *media);
 

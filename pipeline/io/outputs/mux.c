@@ -11,6 +11,7 @@
 #include <libavutil/avstring.h>
 #include <libavutil/opt.h>
 
+#include "pipeline/base/av_library.h"
 #include "pipeline/base/clock.h"
 #include "pipeline/base/waiting.h"
 #include "pipeline/base/av_compat.h"
@@ -510,7 +511,10 @@ static bool write_copy(mux *m, AVPacket *packet, const AVCodecParameters *from,
 {
     const unsigned index = (unsigned)packet->stream_index;
     const char *type = av_get_media_type_string(from->codec_type);
+    const uint64_t faults = av_log_errors_count();
     const int code = put_packet(m, packet);
+    if (code == AVERROR_INVALIDDATA && av_log_errors_count() > faults)
+        return true; /* left out, and told as other faults of the input are */
     if (code != AVERROR(EINVAL))
         return code >= 0 || pipeline_fail_av(error, code, "%s: cannot be written", m->name);
     return pipeline_fail(error,

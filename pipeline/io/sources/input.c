@@ -228,20 +228,32 @@ static bool check_frames(input *in, pipeline_error *error)
     return true;
 }
 
-static bool check_list(const input *in, pipeline_error *error)
+/* What a list of files names and nobody read: told at the end, or a failure at once. */
+static void describe_lost(const input *in, char *text, size_t size)
 {
-    const unsigned lost = media_lost_files(in->format);
-    char text[128];
-    if (!lost)
-        return true;
-    snprintf(text, sizeof text,
+    snprintf(text, size,
              "of the files that it names, %u are missing, encrypted, empty or cut short, or not in "
              "or below its folder",
-             lost);
-    if (in->settings.on_error == ON_ERROR_STOP)
-        return pipeline_fail(error, "%s: %s", in->path, text);
+             media_lost_files(in->format));
+}
+
+static bool check_list(const input *in, pipeline_error *error)
+{
+    char text[128];
+    if (in->settings.on_error != ON_ERROR_STOP || !media_lost_files(in->format))
+        return true;
+    describe_lost(in, text, sizeof text);
+    return pipeline_fail(error, "%s: %s", in->path, text);
+}
+
+static void tell_lost(const input *in)
+{
+    char text[128];
+    if (!in->video_packets || !media_lost_files(in->format) ||
+        in->settings.on_error == ON_ERROR_STOP)
+        return;
+    describe_lost(in, text, sizeof text);
     pipeline_note(in->notes, "%s: %s; what they hold is left out", in->path, text);
-    return true;
 }
 
 /* At the end: a file that announces more than it holds was cut off. */
@@ -300,8 +312,11 @@ static input_result read_packet(input *in, pipeline_error *error)
         int code = in->found ? 0 : input_packet(in, in->packet);
         in->found = false;
         waiting_end(began);
+        if (!check_list(in, error))
+            return INPUT_FAILED;
         if (code >= 0) {
             remember_reached(in);
+            in->corrupt += in->packet->flags & AV_PKT_FLAG_CORRUPT ? 1 : 0;
             timestamp_joins_place(&in->times, in->format, in->packet);
             return INPUT_FRAME;
         }
@@ -317,9 +332,8 @@ static input_result read_packet(input *in, pipeline_error *error)
             return INPUT_FAILED;
         }
         if (code == AVERROR_EOF || errors == MAX_READ_ERRORS)
-            return check_last_frame(in, error) && check_list(in, error) && check_length(in, error)
-                       ? INPUT_END
-                       : INPUT_FAILED;
+            return check_last_frame(in, error) && check_length(in, error) ? INPUT_END
+                                                                          : INPUT_FAILED;
         if (!lose_packet(in, code, error))
             return INPUT_FAILED;
     }
@@ -437,10 +451,11 @@ static bool feed(input *in, pipeline_error *error)
 
 /* ---- frames ------------------------------------------------------------------------------- */
 
-/* Demuxers skip what they cannot read and say no more than that there was a fault. */
+/* Demuxers skip what they cannot read and say no more than that there was a fault, or mark a packet
+ * beside it: that of a transport stream which another should follow, as its counters say. */
 static void note_gap(input *in, int64_t gap)
 {
-    const uint64_t faults = av_log_errors_count();
+    const uint64_t faults = av_log_errors_count() + in->corrupt;
     if (faults > in->gap_faults)
         in->missing += gap;
     else
@@ -488,6 +503,16 @@ static bool place_frame(input *in)
     frame->pts = in->last_pts = pts;
     in->next_pts = pts + avframe_duration(frame);
     return true;
+}
+
+static bool check_gaps(const input *in, pipeline_error *error)
+{
+    const double missing = input_missing(in);
+    return missing <= 0 || in->settings.on_error == ON_ERROR_SKIP ||
+           pipeline_fail(error,
+                         "%s: damaged: %.2f s of film are missing before %.2f s (--on-error skip "
+                         "goes on)",
+                         in->path, missing, input_time(in));
 }
 
 /* Turns a frame of another size or pixel format into one like the first. */
@@ -693,6 +718,8 @@ static input_result decode_next(input *in, pipeline_error *error)
             return INPUT_FAILED;
         if (!place_frame(in))
             continue;
+        if (!check_gaps(in, error))
+            return INPUT_FAILED;
         if (in->frame->pts < end_in(in, in->video->time_base))
             return INPUT_FRAME;
         av_frame_unref(in->frame);
@@ -852,6 +879,7 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
 
 void input_close(input *in)
 {
+    tell_lost(in);
     fields_close(&in->fields);
     timestamp_joins_close(&in->times);
     packet_queue_free(&in->held);

@@ -106,7 +106,8 @@ typedef struct input {
     uint64_t skipped;       /* of these, not decoded: a live stream that was too late or anew */
     pipeline_error broke;   /* why a live stream ended before its end; empty: it did not */
     input_faults faults;    /* so far */
-    uint64_t gap_faults;    /* faults that FFmpeg had found at the last gap between frames */
+    uint64_t corrupt;       /* packets that libav marks so */
+    uint64_t gap_faults;    /* these, and faults that it found, at the last gap between frames */
     int64_t missing;        /* length of the gaps that followed a new fault */
     bool uneven;            /* there are other gaps, so the rate is not constant */
 } input;

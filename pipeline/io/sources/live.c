@@ -226,6 +226,7 @@ static int live_read(live *l, AVPacket *packet)
         const uint64_t asked = clock_ns();
         give_time(l);
         int code = av_read_frame(l->connection, packet);
+        media_pass_lost(l->described, l->connection);
         l->caught_up = l->caught_up || clock_ns() - asked > WAIT_NS;
         if (ended(l)) {
             av_packet_unref(packet);

@@ -137,6 +137,37 @@ for kind in concat sdp dash; do
     fails "nor as a part of a playlist: $kind" "bad.m3u8" asked "$up/bad.m3u8"
 done
 
+# ---- damage in the middle of a list, or of a transport stream ------------------------------------------
+(cd "$up" && ffmpeg -v error -f lavfi -i testsrc2=s=64x48:r=25 -f lavfi -i sine -t 6 -c:v mpeg2video -g 25 -c:a aac -f hls -hls_time 2 \
+    -hls_list_size 0 -hls_segment_filename 's%d.ts' whole.m3u8)
+half=$(($(wc -c < "$up/s1.ts") / 376 * 188))
+head -c "$(wc -c < "$up/s1.ts")" /dev/zero > "$up/zeros.ts"
+seq 9999 | head -c "$(wc -c < "$up/s1.ts")" > "$up/junk.ts"
+head -c $half "$up/s1.ts" > "$up/cut.ts"
+{ head -c 3760 "$up/s1.ts"; seq 9999 | head -c $half; tail -c 9400 "$up/s1.ts"; } > "$up/inside.ts"
+damaged() { # NAME FILE WORDS: what must be said, also by a failure if damage shall stop the run
+    "$mona" enhance -y --stages sr --allow playlist "$2" -o "$tmp/out.mkv" 2> "$tmp/log"
+    same "$1 is told" "$? $(grep -c "$3" "$tmp/log")" "0 1"
+    fails "$1, --on-error stop" "${2##*/}: damaged" asked "$2" --on-error stop
+}
+for second in zeros junk cut inside; do
+    sed "s/^s1/$second/" "$up/whole.m3u8" > "$up/some.m3u8"
+    damaged "a playlist whose second file is $second" "$up/some.m3u8" 'some.m3u8: .*[12]\.[0-9]* s of film are missing'
+done
+cat "$up/s0.ts" "$up/s2.ts" > "$up/hole.ts"
+damaged "a transport stream with a hole" "$up/hole.ts" 'hole.ts: damaged: 2.00 s of film are missing'
+cat "$up/s0.ts" "$up/s1.ts" "$up/s0.ts" "$up/s1.ts" > "$up/joined.ts"
+asked "$up/joined.ts" --on-error stop
+same "one that was joined is whole" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 200"
+sed "s/^s1/none/" "$up/whole.m3u8" > "$up/some.m3u8"
+for way in "-t 5" "--live" "--live -t 5"; do
+    # shellcheck disable=SC2086
+    "$mona" enhance -y --stages sr --allow playlist $way "$up/some.m3u8" -o "$tmp/out.mkv" 2> "$tmp/log"
+    same "a file that is missing, $way" "$? $(grep -c 'some.m3u8: of the files that it names, 1 are missing' "$tmp/log")" "0 1"
+    # shellcheck disable=SC2086
+    fails "with --on-error stop" "some.m3u8: of the files that it names, 1 are missing" asked $way "$up/some.m3u8" --on-error stop
+done
+
 # ---- without end ------------------------------------------------------------------------------------
 variants "$up/self.m3u8" self.m3u8
 fails "a playlist that names itself" "self.m3u8" "$mona" enhance -y --quiet "$up/self.m3u8" -o "$tmp/x.mkv"
