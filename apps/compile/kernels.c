@@ -31,6 +31,12 @@ mona_type type_named(const char *name)
     return (mona_type)t;
 }
 
+static bool is_file(const char *path, format_error *error)
+{
+    pipeline_error why = {0};
+    return kernel_file(path, &why) || format_fail(error, "%s", why.text);
+}
+
 /* The code of a kernel, if there is any. */
 static bool load(described *d, const char *path, format_error *error)
 {
@@ -59,7 +65,8 @@ static bool read_pattern(const described *d, const char *path, format_error *err
         return true;
     onnx_graph *g = &graphs[pattern_count];
     format_error why = {0};
-    if (!file_read(file, "a pattern", ONNX_MAX_BYTES, &bytes, &size, error))
+    if (!is_file(file, error) ||
+        !file_read(file, "a pattern", ONNX_MAX_BYTES, &bytes, &size, error))
         return false;
     const bool ok = onnx_graph_read(g, bytes, size, NULL, &why);
     free(bytes);
@@ -82,7 +89,8 @@ static bool read_one(const char *path, format_error *error)
     size_t size;
     if (count == MOST_KERNELS)
         return format_fail(error, "%s: expected up to %d kernels, found more", path, MOST_KERNELS);
-    if (!file_read(path, "a kernel's interface", MOST_BYTES, &bytes, &size, error))
+    if (!is_file(path, error) ||
+        !file_read(path, "a kernel's interface", MOST_BYTES, &bytes, &size, error))
         return false;
     char *text = calloc(size + 1, 1);
     if (text)

@@ -12,6 +12,13 @@
 
 #include "formats/kernel_symbol.h"
 
+bool kernel_file(const char *path, pipeline_error *error)
+{
+    struct stat about;
+    return stat(path, &about) || S_ISREG(about.st_mode) ||
+           pipeline_fail(error, "%s: expected a file, found a folder, a pipe or a device", path);
+}
+
 /* Whether the file has all that a loader maps of it: dlopen() maps what a copy that was cut short
  * says it has, and reads behind its end. Of what is no library dlopen() says so itself. */
 static bool has_all(const char *library)
@@ -42,6 +49,8 @@ const mona_kernel *kernel_code(const char *path, const char *name, pipeline_erro
     if (access(library, F_OK))
         return NULL;
     mona_kernel_symbol(name, symbol);
+    if (!kernel_file(library, error))
+        return NULL;
     if (!has_all(library)) {
         pipeline_fail(error, "%s: expected a library, found one that is cut short", library);
         return NULL;
@@ -70,6 +79,8 @@ static bool add(const mona_kernel *list[KERNELS_MAX + 1], size_t count, const ch
     char name[MONA_KERNEL_NAME + 1];
     if (count == KERNELS_MAX)
         return pipeline_fail(error, "%s: expected up to %d kernels, found more", path, KERNELS_MAX);
+    if (!kernel_file(path, error))
+        return false;
     if (!read_name(path, name))
         return pipeline_fail(
             error, "%s: expected a kernel's interface, which python3 -m mona.kernel writes", path);

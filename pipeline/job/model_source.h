@@ -36,6 +36,9 @@ bool model_source_open_with(model_source *source, const char *name,
 
 void model_source_close(model_source *source);
 
+/* Whether it is a file, or there is none. Of a folder of kernels no pipe is waited for. */
+bool kernel_file(const char *path, pipeline_error *error);
+
 /* The code of the kernel `name`: NAME.so beside the file NAME.kernel at this path. NULL: there is
  * no such library, or it is none of that kernel, which *error says. It stays loaded. */
 const struct mona_kernel *kernel_code(const char *path, const char *name, pipeline_error *error);

@@ -202,6 +202,8 @@ _COMPARE = {ast.Lt: ('lt', False), ast.Gt: ('lt', True), ast.LtE: ('le', False),
 
 class Reader:
     """Reads the body of a function. Plain numbers of Python are constants until they meet a value of the graph."""
+    MOST_STEPS = 1 << 16  # statements and parts of expressions, as often as loops repeat them
+    WIDEST = 64           # bits of whole constants
 
     def __init__(self, function, inputs, outputs):
         self.graph = Graph()
@@ -214,8 +216,11 @@ class Reader:
         self._file = inspect.getsourcefile(function)
         self._names = {}
         tree = next(n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef))
-        self._tree = tree
-        self._block(tree.body)
+        self._tree, self._steps = tree, 0
+        try:
+            self._block(tree.body)
+        except RecursionError:
+            self._fail(self._last, 'expected fewer parts in one expression; give some of them names')
         for name, o in outputs.items():
             for at in o.samples():
                 if at not in self.stored[name]:
@@ -224,6 +229,13 @@ class Reader:
     def _fail(self, tree, text):
         raise KernelError(f'{self._file}:{tree.lineno + self._line - 1}:{tree.col_offset + self._column + 1}: {text}')
 
+    def _step(self, tree):
+        self._last = tree
+        self._steps += 1
+        if self._steps > self.MOST_STEPS:
+            self._fail(tree, f'expected up to {self.MOST_STEPS} statements and parts of expressions, found more; loops are '
+                       'written out')
+
     # ---- statements
 
     def _block(self, body):
@@ -231,6 +243,7 @@ class Reader:
             self._statement(statement)
 
     def _statement(self, s):
+        self._step(s)
         if isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and isinstance(s.value.value, str):
             return
         if isinstance(s, ast.Pass):
@@ -238,7 +251,7 @@ class Reader:
         if isinstance(s, ast.Assign) and len(s.targets) == 1:
             self._assign(s.targets[0], self._value(s.value))
         elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
-            self._assign(s.target, self._binary(s, s.op, self._name(s.target), self._value(s.value)))
+            self._assign(s.target, self._bounded(s, self._binary(s, s.op, self._name(s.target), self._value(s.value))))
         elif isinstance(s, ast.For) and not s.orelse:
             self._loop(s)
         else:
@@ -251,7 +264,7 @@ class Reader:
                 or not isinstance(s.target, ast.Name):
             self._fail(s.iter, 'expected for NAME in range(...)')
         bounds = [self._whole(a, 'a constant bound of the range') for a in call.args]
-        if not 1 <= len(bounds) <= 3 or bounds[2:] == [0] or len(range(*bounds)) > 256:
+        if not 1 <= len(bounds) <= 3 or bounds[2:] == [0] or len(range(*bounds)[:257]) > 256:
             self._fail(s.iter, 'expected a range of up to 256 numbers')
         for i in range(*bounds):
             self._names[s.target.id] = i
@@ -287,10 +300,16 @@ class Reader:
     # ---- expressions
 
     def _value(self, e):
+        self._step(e)
         method = getattr(self, '_' + type(e).__name__.lower(), None)
         if not method:
             self._fail(e, f'expected an expression of numbers, found {type(e).__name__.lower()}')
-        return method(e)
+        return self._bounded(e, method(e))
+
+    def _bounded(self, e, value):
+        if isinstance(value, int) and value.bit_length() > self.WIDEST:
+            self._fail(e, f'expected whole numbers of up to {self.WIDEST} bits, found a larger one')
+        return value
 
     def _whole(self, e, what):
         value = self._value(e)
@@ -361,6 +380,9 @@ class Reader:
     def _folded(self, e, operator, a, b):
         """Of two numbers of Python."""
         op = _BINARY.get(type(operator))
+        if isinstance(a, int) and isinstance(b, int) and \
+                (isinstance(operator, ast.LShift) or (isinstance(operator, ast.Pow) and abs(a) > 1)):
+            b = min(b, self.WIDEST + 1)  # which is too large, too
         if isinstance(operator, (ast.FloorDiv, ast.Mod, ast.Pow)) and b:
             return a // b if isinstance(operator, ast.FloorDiv) else a % b if isinstance(operator, ast.Mod) else a ** b
         if not op:
@@ -495,7 +517,7 @@ class Reader:
             self._fail(e, f'expected one of {", ".join(counts)}, found {name or "another call"}')
         least, most = counts[name]
         if e.keywords or not least <= len(e.args) <= most:
-            self._fail(e, f'expected {least if least == most else f"{least} or more"} arguments of {name}, '
+            self._fail(e, f'expected {least if least == most else f"{least} to {most}"} arguments of {name}, '
                        f'found {len(e.args)}')
         args = [self._value(a) for a in e.args]
         if name == 'select':

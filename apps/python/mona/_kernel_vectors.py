@@ -56,7 +56,7 @@ class Vectors:
             raise NoProgram(f'{name}: rows of {o.type} as results')
         stored = kernel.stored[name]
         self._spans, self._used, self._stored = {}, Counter(), set()
-        self._same, self._halves = {}, {}
+        self._same, self._halves, self._wholes, self._zeros = {}, {}, {}, {}
         for n in stored.values():
             self._find_spans(n)
             self._used.update(self._whole_sum(o, n)[1])
@@ -188,6 +188,8 @@ class Vectors:
         value = self._of(index, 'i')
         if value[0] == 'u':
             raise NoProgram('an entry of a table whose index is the same everywhere, but computed')
+        if not 3 <= o.elements <= 1024:
+            raise NoProgram(f'a computed entry of {o.elements}; tables of 3 to 1024 have such')
         key = ('gather', value, table)
         if key not in self._made:
             self._made[key] = self._new((value,))
@@ -250,23 +252,26 @@ class Vectors:
 
     # ---- sums
 
-    def _linear(self, n, times=1):
+    def _parts(self, n):
+        """What an integer is a sum of: each with how often it counts; none: it is a term itself."""
+        if not exact(n) or n.op not in ('add', 'sub', 'shl', 'mul') or (n.op == 'mul' and n.args[1].op != 'const'):
+            return []
+        times = 1 << n.value if n.op == 'shl' else n.args[1].value if n.op == 'mul' else 1
+        return [(n.args[0], times)] + ([(n.args[1], 1 if n.op == 'add' else -1)] if n.op in ('add', 'sub') else [])
+
+    def _linear(self, n):
         """An integer as a sum: of terms, each by how often it counts, and a constant."""
-        terms, rest, waiting = Counter(), 0, [(n, times)]
-        while waiting:
-            n, times = waiting.pop()
-            by = 1 << n.value if n.op == 'shl' else n.args[1].value if n.op == 'mul' and n.args[1].op == 'const' else None
-            if n.op == 'const':
-                rest += times * n.value
-            elif not exact(n):
-                terms[n] += times
-            elif n.op in ('add', 'sub'):
-                waiting += [(n.args[0], times), (n.args[1], times if n.op == 'add' else -times)]
-            elif by is not None:
-                waiting.append((n.args[0], times * by))
-            else:
-                terms[n] += times
-        return {t: c for t, c in terms.items() if c}, rest
+        parts, times, terms, rest = {}, Counter({n: 1}), {}, 0
+        for top in in_order(n, parts, lambda n: [a for a, _ in self._parts(n)]):
+            parts[top] = self._parts(top)
+        for top in reversed(parts): # all that has it as a part comes before
+            for a, by in parts[top]:
+                times[a] += times[top] * by
+            if top.op == 'const':
+                rest += times[top] * top.value
+            elif not parts[top] and times[top]:
+                terms[top] = times[top]
+        return terms, rest
 
     def _whole_sum(self, o, n):
         """What is stored as a sum / 2^by, rounded down, with the others added before: by, terms and constant. by 0: it is not
@@ -318,9 +323,10 @@ class Vectors:
         return self._do(n.op, *(self._of(a) for a in n.args))
 
     def _whole(self, n):
-        if n.op == 'const':
-            return n.value == int(n.value)
-        return n.op == 'to_f32' or (n.op in ('add', 'sub', 'mul', 'min', 'max') and all(map(self._whole, n.args)))
+        for top in in_order(n, self._wholes):
+            self._wholes[top] = top.value == int(top.value) if top.op == 'const' and top.type == 'f32' else \
+                top.op == 'to_f32' or (top.op in ('add', 'sub', 'mul', 'min', 'max') and all(self._wholes[a] for a in top.args))
+        return self._wholes[n]
 
     def _left(self, x, q, d):
         """x - q d, exactly: products of halves of 12 bits are exact. d: itself and its halves."""
@@ -356,13 +362,17 @@ class Vectors:
 
     def _may_be_minus_zero(self, n):
         """Whether the f32 number that holds an integer may be -0."""
+        for top in in_order(n, self._zeros):
+            self._zeros[top] = self._made_minus_zero(top) and top.range[0] <= 0 <= top.range[1]
+        return self._zeros[n]
+
+    def _made_minus_zero(self, n):
         args = n.args[1:] if n.op == 'select' else n.args
-        if n.op in ('const', 'sample', 'entry', 'place', 'shr', 'to_s32'):
+        if n.type != 's32' or n.op in ('const', 'sample', 'entry', 'place', 'shr', 'to_s32'):
             return False
         if n.op == 'mul' and any(a.range[0] < 0 for a in args):
-            return n.range[0] <= 0 <= n.range[1]
-        of = (all if n.op == 'add' else any)(self._may_be_minus_zero(a) for a in (args[:1] if n.op == 'sub' else args))
-        return of and n.range[0] <= 0 <= n.range[1]
+            return True
+        return (all if n.op == 'add' else any)(self._zeros[a] for a in (args[:1] if n.op == 'sub' else args))
 
     def _positive(self, n):
         """An integer as an f32 number that is not -0."""

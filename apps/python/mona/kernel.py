@@ -12,10 +12,12 @@ array([[  2,   4, 255]], dtype=uint8)
 `python3 -m mona.kernel FILE.py -o FOLDER` writes each kernel of a file as C and its interface for
 mona compile --kernels. docs/kernels.md is a tutorial, and lists what the language has."""
 import inspect
+import operator
 import os
 import platform
 import re
 import subprocess
+import traceback
 import zlib
 
 import numpy as np
@@ -57,6 +59,7 @@ class _Operand:
 
 def rows(type, planes=1, cell=(1, 1)):
     """An array [planes, rows, columns], or [rows, columns] of a single plane; a cell has so many samples of each."""
+    planes, *cell = map(operator.index, (planes, *cell))
     if not 1 <= planes <= ROWS or len(cell) != 2 or not all(1 <= c <= 4 for c in cell):
         raise TypeError(f'expected 1 to {ROWS} planes and cells of 1 to 4 rows and columns, found {planes}, {cell}')
     return _Operand(type, planes, cell)
@@ -64,6 +67,7 @@ def rows(type, planes=1, cell=(1, 1)):
 
 def table(type, elements):
     """An array of so many elements, the same for all cells."""
+    elements = operator.index(elements)
     if not 1 <= elements <= 1 << 24:
         raise TypeError(f'expected 1 to 2^24 elements, found {elements}')
     return _Operand(type, elements=elements)
@@ -201,6 +205,13 @@ def one_of_each(kernels):
     return found
 
 
+def _where(path, error):
+    """FILE:LINE of a mistake in it."""
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+    line = error.lineno if isinstance(error, SyntaxError) else lines[-1] if lines else None
+    return f'{path}:{line}' if line else path
+
+
 def main(arguments):
     import argparse
     import runpy
@@ -211,10 +222,16 @@ def main(arguments):
     parser.add_argument('--build', action='store_true', help='compiles them for this machine, too, so that mona compile '
                         'can run them to calibrate and to measure accuracy')
     given = parser.parse_args(arguments)
+    if not os.path.isfile(given.file):
+        sys.exit(f'mona.kernel: {given.file}: expected a file of Python with kernels, found '
+                 + ('a folder, a pipe or a device' if os.path.exists(given.file) else 'none'))
     try:
         found = one_of_each(k for k in runpy.run_path(given.file).values() if isinstance(k, Kernel))
-    except (KernelError, TypeError, OSError) as error:
+    except KernelError as error:
         sys.exit(f'mona.kernel: {error}')
+    except Exception as error: # of any code that the file has
+        sys.exit(f'mona.kernel: {_where(given.file, error)}: ' + (str(error) if isinstance(error, TypeError) else
+                 f'expected a file of Python that runs, found {type(error).__name__}: {getattr(error, "msg", error)}'))
     if not found:
         sys.exit(f'mona.kernel: {given.file}: expected functions with @kernel, found none')
     files = [name.split('::')[1] for name in found]

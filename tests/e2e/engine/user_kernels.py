@@ -558,6 +558,15 @@ MISTAKES = [ # of a body at line 6 from column 5 on: where, and words of what is
     ('y[0, 0] = x[0, 0] + 4294967296', '6:15', 'expected a number of 32 bits'),
     ('x, y = 1, 2', '6:12', 'expected an expression of numbers, found tuple'),
     ('y[0, 0] = 0 < x[0, 0] < 3', '6:15', 'expected one of < <= > >= == !='),
+    ('y[0, 0] = x[0, 0] + 9 ** 9 ** 9 % 7', '6:25', 'expected whole numbers of up to 64 bits, found a larger one'),
+    ('y[0, 0] = (1 << 10 ** 12) >> 10 ** 12', '6:16', 'expected whole numbers of up to 64 bits, found a larger one'),
+    ('n = 3\n    for i in range(256):\n        n *= n', '8:9', 'expected whole numbers of up to 64 bits, found a larger one'),
+    ('y[0, 0] = ' + '9' * 4000, '6:15', 'expected whole numbers of up to 64 bits, found a larger one'),
+    ('for i in range(2 ** 63):\n        pass', '6:14', 'expected a range of up to 256 numbers'),
+    ('for i in range(256):\n        for k in range(256):\n            for l in range(256):\n                pass', '8:13',
+     'expected up to 65536 statements and parts of expressions, found more'),
+    ('y[0, 0] = ' + '-' * 1500 + 'x[0, 0]', '6:', 'expected fewer parts in one expression'),
+    ('y[0, 0] = x[0, 0] + "ab" * 10 ** 12', '6:25', "expected a number, found 'ab'"),
 ]
 
 
@@ -572,7 +581,8 @@ def errors(folder):
             load(path)
             print(f'{body}: taken')
         except KernelError as error:
-            if not str(error).startswith(f'{path}:{where}: {text}'):
+            found = str(error)
+            if not found.startswith(f'{path}:{where}') or f': {text}' not in found:
                 print(f'{body}: {error}')
     print(len(MISTAKES))
 

@@ -20,7 +20,7 @@ same "a kernel in place of a function" "$(helper function "$tmp")" same
 same "zeros keep their sign" "$(helper zeros "$tmp")" same
 same "two kernels of one name, and what is none, are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two
 expected kernels of mona.kernel, found 'a path'"
-same "mistakes are told with line and column" "$(helper errors "$tmp")" 31
+same "mistakes are told with line and column" "$(helper errors "$tmp")" 39
 
 if full; then
     helper targets "$tmp" 20 > "$tmp/targets"
@@ -123,6 +123,30 @@ fails "two kernels of one name" "expected one kernel com.example::Twice in the f
 fails "two of one name in a file" "expected one kernel com.example::By, found two" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" \
     python3 -m mona.kernel "$tmp/both.py" -o "$tmp/both"
 
+# ---- what is no file, or none of Python
+# $1: which, $2: words of the line
+file_fails() {
+    fails "$1" "$2" env PYTHONPATH="$(cd "$BUILD" && pwd)/python" timeout 60 python3 -m mona.kernel "$tmp/no.py" -o "$tmp/no"
+}
+file_fails "a file that is missing" "no.py: expected a file of Python with kernels, found none"
+mkfifo "$tmp/no.py"
+file_fails "a pipe" "no.py: expected a file of Python with kernels, found a folder, a pipe or a device"
+rm "$tmp/no.py"
+printf 'x = 1\nx = = 2\n' > "$tmp/no.py"
+file_fails "no Python" "no.py:2: expected a file of Python that runs, found SyntaxError: invalid syntax"
+printf 'x = 1\nx = z\n' > "$tmp/no.py"
+file_fails "names that there are not" "no.py:2: expected a file of Python that runs, found NameError: name 'z' is not defined"
+printf 'y = %s1\n' "$(head -c 100000 /dev/zero | tr '\0' -)" > "$tmp/no.py"
+file_fails "signs without end" "no.py: expected a file of Python that runs, found MemoryError"
+printf 'from mona.kernel import *\n\nrows(u8, planes=0)\n' > "$tmp/no.py"
+file_fails "operands that there are not" "no.py:3: expected 1 to 128 planes"
+for file in kernel so onnx; do
+    rm -rf "$tmp/pipe" && cp -r "$tmp/kernels" "$tmp/pipe" && rm -f "$tmp/pipe/Twice.$file"
+    mkfifo "$tmp/pipe/Twice.$file"
+    fails "a pipe among kernels" "Twice.$file: expected a file, found a folder, a pipe or a device" timeout 60 "$mona" compile "$tmp/net.onnx" -o "$tmp/no.mona" \
+        --kernels "$tmp/pipe"
+done
+
 # ---- their code, with which the command calibrates, measures and runs
 helper evidence "$tmp"
 build() {
@@ -209,6 +233,12 @@ fails "with two of one name" "Other.kernel: expected one kernel com.example::Cri
 rm "$tmp"/twins/Other.*
 head -c 3000 "$tmp/crisp/Crisp.so" > "$tmp/twins/Crisp.so"
 fails "with code that is cut short" "Crisp.so: expected a library, found one that is cut short" crisp --sr "$tmp/crisp.mona" --kernels "$tmp/twins"
+for file in kernel so; do
+    rm -rf "$tmp/pipe" && cp -r "$tmp/crisp" "$tmp/pipe" && rm "$tmp/pipe/Crisp.$file"
+    mkfifo "$tmp/pipe/Crisp.$file"
+    fails "with a pipe among them" "Crisp.$file: expected a file, found a folder, a pipe or a device" timeout 60 "$mona" enhance "$tmp/in.y4m" -o "$tmp/out.y4m" -y \
+        --stages sr --sr "$tmp/crisp.mona" --kernels "$tmp/pipe"
+done
 fails "with those of no network" "--kernels: expected a network that calls them: --sr, --denoise or --colour-model" crisp --kernels "$tmp/crisp"
 fails "with a folder that has none" "expected a folder with files *.kernel, found none" crisp --sr "$tmp/crisp.mona" --kernels "$BUILD/python"
 cp "$tmp/crisp/Crisp.kernel" "$tmp/wrong/b.kernel"
