@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/cli/commands.h"
 #include "apps/cli/confine.h"
 #include "apps/cli/help.h"
 #include "apps/cli/printable.h"
@@ -159,6 +160,18 @@ static bool find_option(const command *line, const char *argument, size_t *i, op
     return false;
 }
 
+/* The first other command that has the option; NULL: none has. */
+static const char *command_with(const char *argument)
+{
+    for (size_t i = 0, number; i < command_count; i++) {
+        const char *value;
+        option o;
+        if (find_option(commands[i], argument, &number, &o, &value))
+            return commands[i]->name;
+    }
+    return NULL;
+}
+
 /* ":" also ends the name, for ffmpeg's -c:v. */
 static void tell_unknown(const command *line, const char *argument)
 {
@@ -170,8 +183,11 @@ static void tell_unknown(const command *line, const char *argument)
         if (o.letter)
             suggest_name(&s, o.letter);
     }
-    cli_fail(0, "unknown option '%s'%s (mona %s --help lists the options)", argument,
-             suggest_text(&s, text, sizeof text), line->name);
+    const char *other = suggest_text(&s, text, sizeof text)[0] ? NULL : command_with(argument);
+    if (other)
+        snprintf(text, sizeof text, ", which mona %s has", other);
+    cli_fail(0, "unknown option '%s'%s (mona %s --help lists the options)", argument, text,
+             line->name);
 }
 
 /* Reads the option at argv[i] and notes it in *given. Returns the number of arguments used; 0 after

@@ -117,6 +117,7 @@ fi
 refused "an unknown command" 2 "unknown command 'enhanse'" "" "$mona" enhanse
 ! full || refused "an unknown option before a command" 2 "unknown option '--bogus'" "" "$mona" --bogus
 refused "an unknown option" 2 "unknown option '--bogus'" "$out" "$mona" enhance "$clip" -o "$out" --bogus
+refused "an option of another command" 2 "unknown option '--picture', which mona compile has" "" "$mona" inspect sr_x2_fast --picture
 refused "no output" 2 "expected an output: -o" "" "$mona" enhance "$clip"
 ! full || refused "no input" 2 "usage: mona enhance" "$out" "$mona" enhance -o "$out"
 refused "no command" 2 "expected a command before '$clip', such as: mona enhance $clip -o $out" "$out" "$mona" "$clip" -o "$out"
