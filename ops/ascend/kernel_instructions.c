@@ -9,7 +9,7 @@
  *   two planes of results as stored
  *   room for samples and results on their way between both forms
  *
- * Flags, event 0 of even tiles and event 1 of odd ones; in lanes, event 0 of all:
+ * Flags, event 0 of even tiles and event 1 of odd ones; in lanes, an event of each group of planes:
  *   MTE2 -> V    the samples are in UB
  *   V -> MTE2    the samples have been used
  * and of even and odd planes of results:
@@ -120,6 +120,12 @@ static bool side_by_side_from(const emitting *e, mona_kernel_value v, uint32_t n
     return near;
 }
 
+/* Elements that become a value: where a sample was, other samples follow. */
+static uint32_t made(const emitting *e, mona_kernel_value to)
+{
+    return to.kind == MONA_KERNEL_SAMPLED ? e->t.cells : e->t.count;
+}
+
 static bool is_half(ac_vec2 op)
 {
     return op <= AC_VMIN;
@@ -135,18 +141,27 @@ static void half_step(const emitting *e, const mona_kernel_step *s)
     ac_emit_barrier(e->t.core, AC_PIPE_V);
 }
 
+/* Whether no later one of a step's values is read where an earlier one was made: a sample may have
+ * two numbers. */
+static bool clear_of(const emitting *e, const mona_kernel_step *s, mona_kernel_value from)
+{
+    const ac_address to = value_at(e, s->to), at = value_at(e, from);
+    const uint64_t all = (uint64_t)s->value * e->t.count * e->t.value_bytes;
+    return at == to || at + all <= to || to + all <= at;
+}
+
 static void vector_step(const emitting *e, const mona_kernel_step *s)
 {
     const bool once = is_uniform(s->to);
     const ac_vec2 op = (ac_vec2)(s->operation - MONA_KERNEL_VECTOR);
-    const bool together = side_by_side_from(e, s->to, s->value) &&
-                          side_by_side_from(e, s->a, s->value) &&
-                          side_by_side_from(e, s->b, s->value);
+    const bool together =
+        side_by_side_from(e, s->to, s->value) && side_by_side_from(e, s->a, s->value) &&
+        side_by_side_from(e, s->b, s->value) && clear_of(e, s, s->a) && clear_of(e, s, s->b);
     for (uint32_t i = 0; i < (together ? 1 : s->value); i++)
         operate(e, op, value_at(e, further(s->to, i)), value_at(e, further(s->a, i)),
                 is_uniform(s->a) && !once, value_at(e, further(s->b, i)), is_uniform(s->b) && !once,
                 once ? (is_half(op) ? UNIFORM_HALVES : UNIFORM_LANES)
-                     : (together ? s->value : 1) * e->t.count);
+                     : (together ? s->value - 1 : 0) * e->t.count + made(e, s->to));
 }
 
 /* ---- places --------------------------------------------------------------------------------- */
@@ -184,18 +199,18 @@ static void place_step(const emitting *e, const mona_kernel_step *s)
 static void gather_step(const emitting *e, const mona_kernel_step *s)
 {
     const kernel_tiles *t = &e->t;
-    const uint32_t count = t->input[s->value].operand->elements;
+    const uint32_t count = t->input[s->value].operand->elements, n = made(e, s->to);
     const ac_address to = value_at(e, s->to), index = value_at(e, s->a), spare = t->spare;
     const ac_address entries = t->input[s->value].entries;
-    operate(e, AC_VMUL_S32, to, index, false, entries, true, t->count);
-    operate(e, AC_VADD_S32, to, to, false, entries + AC_BLOCK, true, t->count);
+    operate(e, AC_VMUL_S32, to, index, false, entries, true, n);
+    operate(e, AC_VADD_S32, to, to, false, entries + AC_BLOCK, true, n);
     for (uint32_t k = 1; k + 1 < count; k++) {
         const ac_address at = entries + 2 * (uint64_t)k * AC_BLOCK;
         if (!bend(e->t.bound, s->value, k))
             continue;
-        operate(e, AC_VMAX_S32, spare, index, false, at, true, t->count);
-        operate(e, AC_VMUL_S32, spare, spare, false, at + AC_BLOCK, true, t->count);
-        operate(e, AC_VADD_S32, to, to, false, spare, false, t->count);
+        operate(e, AC_VMAX_S32, spare, index, false, at, true, n);
+        operate(e, AC_VMUL_S32, spare, spare, false, at + AC_BLOCK, true, n);
+        operate(e, AC_VADD_S32, to, to, false, spare, false, n);
     }
 }
 
@@ -409,27 +424,43 @@ static kernel_tile tile_at(const kernel_tiles *t, uint32_t i)
     return tile;
 }
 
+/* The event of a group; in lanes each has one of its own. */
+static uint32_t event_of(const emitting *e, const kernel_tile *tile, uint32_t group)
+{
+    return e->t.lanes ? group : tile->parity;
+}
+
 static void bring(const emitting *e, uint32_t i)
 {
     const kernel_tile tile = tile_at(&e->t, i);
-    ac_emit_wait_flag(e->t.core, AC_PIPE_V, AC_PIPE_MTE2, tile.parity);
-    mona_kernel_bring(&e->t, &tile);
-    ac_emit_set_flag(e->t.core, AC_PIPE_MTE2, AC_PIPE_V, tile.parity);
+    for (uint32_t group = 0; group < e->t.groups; group++) {
+        const uint32_t event = event_of(e, &tile, group);
+        ac_emit_wait_flag(e->t.core, AC_PIPE_V, AC_PIPE_MTE2, event);
+        mona_kernel_bring(&e->t, &tile, group);
+        ac_emit_set_flag(e->t.core, AC_PIPE_MTE2, AC_PIPE_V, event);
+    }
 }
 
-/* In lanes all samples are elsewhere once they are numbers, and the next tile's may come. */
+/* In lanes samples are elsewhere once they are numbers, and those of the next tile may come. */
+static void widen(const emitting *e)
+{
+    for (uint32_t group = 0; group < e->t.groups; group++) {
+        const uint32_t event = event_of(e, &e->tile, group);
+        ac_emit_wait_flag(e->t.core, AC_PIPE_MTE2, AC_PIPE_V, event);
+        mona_kernel_widen(&e->t, &e->tile, group);
+        if (e->t.lanes)
+            ac_emit_set_flag(e->t.core, AC_PIPE_V, AC_PIPE_MTE2, event);
+    }
+}
+
 static void make_tile(emitting *e, uint32_t i)
 {
     ac_core *core = e->t.core;
     const bool more = i + 1 < tile_count(&e->t);
     e->tile = tile_at(&e->t, i);
-    const uint32_t event = e->tile.parity;
     if (more && !e->t.lanes)
         bring(e, i + 1);
-    ac_emit_wait_flag(core, AC_PIPE_MTE2, AC_PIPE_V, event);
-    mona_kernel_widen(&e->t, &e->tile);
-    if (e->t.lanes)
-        ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+    widen(e);
     if (more && e->t.lanes)
         bring(e, i + 1);
     if (e->t.places && i)
@@ -437,7 +468,7 @@ static void make_tile(emitting *e, uint32_t i)
                 false, kernel_own(&e->t, more ? KERNEL_NEXT : KERNEL_LAST), false, UNIFORM_LANES);
     compute(e);
     if (!e->t.lanes)
-        ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
+        ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, e->tile.parity);
 }
 
 /* ---- the operator --------------------------------------------------------------------------- */
@@ -466,15 +497,16 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
         if (e.t.input[i].operand->planes)
             e.t.input[i].gm = ac_address_of(core, call->input[i], false);
     e.t.output.gm = ac_address_of(core, call->output, true);
+    const uint32_t events = e.t.lanes ? e.t.groups : e.t.buffers;
     begin(&e);
-    for (uint32_t event = 0; event < e.t.buffers; event++)
+    for (uint32_t event = 0; event < events; event++)
         ac_emit_set_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
     for (uint32_t event = 0; event < e.t.results; event++)
         ac_emit_set_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
     bring(&e, 0);
     for (uint32_t i = 0; i < tile_count(&e.t); i++)
         make_tile(&e, i);
-    for (uint32_t event = 0; event < e.t.buffers; event++)
+    for (uint32_t event = 0; event < events; event++)
         ac_emit_wait_flag(core, AC_PIPE_V, AC_PIPE_MTE2, event);
     for (uint32_t event = 0; event < e.t.results; event++)
         ac_emit_wait_flag(core, AC_PIPE_MTE3, AC_PIPE_V, event);
@@ -515,7 +547,6 @@ static bool gather_ok(const mona_bound_op *b, uint32_t table)
 {
     enum { LEAST = 3, MOST = 1024 };
     return entry_ok(b, table, 0) && is_constant(b, table) &&
-           mona_type_size(b->kernel->operands[table].type) == WIDE_BYTES &&
            b->kernel->operands[table].elements >= LEAST &&
            b->kernel->operands[table].elements <= MOST;
 }
@@ -545,15 +576,43 @@ static bool type_ok(const mona_kernel_program *p, const mona_kernel_step *s)
     return p->halves ? half || is_uniform(s->to) : !half;
 }
 
-/* samples: SAMPLE steps so far. */
+enum { BITS = 32 };
+
+/* The steps so far. alone: a bit of each sample that is nobody's neighbour, whose place may be
+ * used. */
+typedef struct proved {
+    uint32_t samples, stores;
+    uint32_t alone[MOST_SAMPLES / BITS];
+} proved;
+
+static bool take_sample(const mona_bound_op *b, const mona_kernel_step *s, proved *so_far)
+{
+    if (so_far->samples == MOST_SAMPLES || !sample_ok(b->kernel, s))
+        return false;
+    const mona_kernel_operand *o = &b->kernel->operands[s->a.index];
+    const uint32_t n = so_far->samples++, alone = !o->around_rows && !o->around_columns;
+    so_far->alone[n / BITS] |= alone << n % BITS;
+    return true;
+}
+
+/* Of `n` values that are made side by side. */
+static bool result_ok(const mona_kernel_program *p, mona_kernel_value to, uint32_t n,
+                      const proved *so_far)
+{
+    bool ok = value_ok(p, to, n, so_far->samples);
+    for (uint32_t i = 0; ok && to.kind == MONA_KERNEL_SAMPLED && i < n; i++)
+        ok = so_far->alone[(to.index + i) / BITS] >> (to.index + i) % BITS & 1;
+    return ok;
+}
+
 static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const mona_kernel_step *s,
-                    uint32_t *samples, uint32_t *stores)
+                    proved *so_far)
 {
     const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
     const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
     const uint32_t n = s->operation < MONA_KERNEL_CONST ? s->value : 1;
-    const bool to_ok = value_ok(p, s->to, n, *samples);
-    const bool a_ok = value_ok(p, s->a, n, *samples);
+    const bool to_ok = result_ok(p, s->to, n, so_far);
+    const bool a_ok = value_ok(p, s->a, n, so_far->samples);
     switch (s->operation) {
     case MONA_KERNEL_CONST:
     case MONA_KERNEL_WIDTH:
@@ -568,14 +627,15 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
         return to_ok && a_ok && !is_uniform(s->to) && !is_uniform(s->a) && gather_ok(b, s->value) &&
                (s->to.kind != s->a.kind || s->to.index != s->a.index);
     case MONA_KERNEL_HALF:
-        return to_ok && a_ok && p->halves && is_uniform(s->to) && is_uniform(s->a);
+        return to_ok && a_ok && p->halves && is_uniform(s->to) && is_uniform(s->a) &&
+               s->to.index != s->a.index;
     case MONA_KERNEL_SAMPLE:
-        return ++*samples <= MOST_SAMPLES && sample_ok(b->kernel, s);
+        return take_sample(b, s, so_far);
     case MONA_KERNEL_STORE:
-        return store_ok(out, p, s, *samples, stores);
+        return store_ok(out, p, s, so_far->samples, &so_far->stores);
     default:
         return s->operation < MONA_KERNEL_CONST && n && to_ok && a_ok && type_ok(p, s) &&
-               value_ok(p, s->b, n, *samples) && far_apart(s->to, s->a, n) &&
+               value_ok(p, s->b, n, so_far->samples) && far_apart(s->to, s->a, n) &&
                far_apart(s->to, s->b, n) &&
                (!is_uniform(s->to) || (n == 1 && is_uniform(s->a) && is_uniform(s->b)));
     }
@@ -587,16 +647,16 @@ const char *mona_kernel_program_missing(const mona_bound_op *b)
     const mona_kernel_program *p =
         b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
     kernel_tiles t;
-    uint32_t samples = 0, stores = 0;
+    proved so_far = {0};
     if (!p || !p->count)
         return "its kernel came without steps of the vector unit";
     if (p->uniform > MOST_VALUES || p->full > MOST_VALUES)
         return "its kernel has too many values";
     for (uint32_t i = 0; i < p->count; i++)
-        if (!step_ok(b, p, &p->steps[i], &samples, &stores))
+        if (!step_ok(b, p, &p->steps[i], &so_far))
             return "a step of its kernel is none of the vector unit";
     const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
-    if (stores != out->planes)
+    if (so_far.stores != out->planes)
         return "its kernel does not store each plane once";
     return mona_kernel_tiles(&t, b, 0, record->rows) ? NULL
                                                      : "its tiles do not fit the unified buffer";

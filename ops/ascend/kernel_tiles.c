@@ -6,7 +6,13 @@
 #include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
-enum { GROUP = AC_FRACTAL, MOST_STEP = 255, HALO_BYTES = AC_BLOCK, HALVES = 2 };
+enum {
+    GROUP = AC_FRACTAL,
+    MOST_GROUPS = AC_EVENT3 + 1,
+    MOST_STEP = 255,
+    HALO_BYTES = AC_BLOCK,
+    HALVES = 2
+};
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
@@ -79,6 +85,7 @@ static bool lay_out(kernel_tiles *t)
         kernel_plane *p = &t->input[i];
         place(&at, p, t->buffers);
         p->wide = take(&at, (size_t)p->wide_plane * planes_of(p));
+        take(&at, t->lanes ? AC_REPEAT : 0); /* which the last repeat may read of a sample */
         p->entries = take(&at, p->gathered ? 2 * (size_t)p->operand->elements * AC_BLOCK : 0);
     }
     place(&at, &t->output, t->results);
@@ -120,7 +127,7 @@ static bool choose_side_by_side(kernel_tiles *t)
         if (t->count > all)
             continue;
         size_side_by_side(t);
-        t->columns = t->count;
+        t->columns = t->cells = t->count;
         if (lay_out(t))
             return true;
     }
@@ -177,7 +184,8 @@ static bool size_lanes(kernel_tiles *t)
     t->pitch = t->columns + 2 * t->around;
     t->width = all < t->grid_columns ? all : t->grid_columns;
     t->height = t->upright ? GROUP : t->rows;
-    t->count = (t->rows * t->pitch - 2 * t->around) * GROUP;
+    t->cells = (t->rows * t->pitch - 2 * t->around) * GROUP;
+    t->count = ceil_div_u32(t->cells, AC_REPEAT / t->value_bytes) * (AC_REPEAT / t->value_bytes);
     t->pad_bytes = 0;
     memset(&t->bring_bytes, 0, sizeof t->bring_bytes);
     for (uint32_t i = 0; i < t->kernel->inputs; i++) {
@@ -349,6 +357,7 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
         kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
         p->operand = &t->kernel->operands[i < t->kernel->inputs ? i : i + record->output];
         p->cell_bytes = (uint32_t)mona_kernel_cell_bytes(p->operand);
+        t->planes += i < t->kernel->inputs ? planes_of(p) : 0;
     }
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];
@@ -360,6 +369,7 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
     find_used(t);
     t->lanes = needs_lanes(t);
     t->buffers = t->lanes ? 1 : 2;
+    t->groups = t->lanes ? min_u32(t->planes, MOST_GROUPS) : 1;
     t->results = t->lanes && !t->program->halves ? 1 : 2;
     if (t->program->halves && !halves_possible(t))
         return false;
@@ -413,14 +423,24 @@ static void bring_plane(const kernel_tiles *t, const kernel_tile *tile, const ke
         bring_rows(t, tile, p, plane, last, 1, rows - beyond + i);
 }
 
-void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile)
+/* Whether a plane of an input, before which there are so many of others, belongs to the group.
+ * Lanes of 16 bits may reach into the next plane, so that all of these come together. */
+static bool in_group(const kernel_tiles *t, const kernel_plane *p, uint32_t plane, uint32_t before,
+                     uint32_t group)
 {
-    for (uint32_t i = 0; i < t->kernel->inputs; i++) {
+    const uint32_t n = before + (is_byte(p->operand->type) ? plane : 0);
+    return n * t->groups / t->planes == group;
+}
+
+void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile, uint32_t group)
+{
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < t->kernel->inputs; before += planes_of(&t->input[i++])) {
         const kernel_plane *p = &t->input[i];
-        if (t->lanes)
-            for (uint32_t plane = 0; plane < planes_of(p); plane++)
+        for (uint32_t plane = 0; t->lanes && plane < planes_of(p); plane++)
+            if (in_group(t, p, plane, before, group))
                 bring_plane(t, tile, p, plane);
-        else if (planes_of(p))
+        if (!t->lanes && planes_of(p))
             mona_copy_rows(t->core, (mona_steps){p->raw[tile->parity], p->raw_plane},
                            (mona_steps){gm_row(t, p, 0, 0, tile->column),
                                         (ptrdiff_t)t->grid_rows * t->grid_columns * p->cell_bytes},
@@ -651,12 +671,15 @@ static void widen_side_by_side(const kernel_tiles *t, const kernel_plane *p, ac_
         vconv_done(t->core, AC_F16_F32, wide, halves, t->count);
 }
 
-void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile)
+void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile, uint32_t group)
 {
-    for (uint32_t i = 0; i < t->kernel->inputs; i++) {
+    uint32_t before = 0;
+    for (uint32_t i = 0; i < t->kernel->inputs; before += planes_of(&t->input[i++])) {
         const kernel_plane *p = &t->input[i];
         for (uint32_t plane = 0; plane < planes_of(p); plane++)
-            if (t->lanes)
+            if (!in_group(t, p, plane, before, group))
+                continue;
+            else if (t->lanes)
                 widen_plane(t, tile, p, plane);
             else if (p->wide_plane)
                 widen_side_by_side(t, p, p->raw[tile->parity] + (uint64_t)plane * p->raw_plane,

@@ -46,7 +46,8 @@ typedef struct kernel_tiles {
     /* In lanes: rows and columns of a lane; rows of a tile in the grid, cells of one. Else rows is
      * 0, and `columns` the elements of a tile. */
     uint32_t rows, columns, height, width, around, pitch;
-    uint32_t count;                    /* elements of a value */
+    uint32_t cells, count;             /* elements of a tile; of a value: in lanes, whole repeats */
+    uint32_t planes, groups;           /* of all inputs; parts of them that come one by one */
     uint32_t value_bytes, value_block; /* of an element; of one column of all lanes */
     kernel_plane input[MONA_KERNEL_OPERANDS], output;
     uint32_t bytes; /* of UB */
@@ -79,10 +80,10 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
 /* By V, what does not change. */
 void mona_kernel_begin(const kernel_tiles *t);
 
-/* Copies what a tile reads to UB, by MTE2; makes numbers of it; makes a plane of results of values
- * from `from` on, once MTE3 has stored what was there; stores it, by MTE3. */
-void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile);
-void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile);
+/* Copies a group of the planes that a tile reads to UB, by MTE2; makes numbers of it; makes a plane
+ * of results of values from `from` on, once MTE3 has stored what was there; stores it, by MTE3. */
+void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile, uint32_t group);
+void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile, uint32_t group);
 void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *step, ac_address from,
                      uint32_t event);
 void mona_kernel_take_away(const kernel_tiles *t, const kernel_tile *tile, uint32_t plane,
