@@ -598,8 +598,8 @@ ifeq ($(SANITIZE),memory)
 $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)): $(BUILD)/tests/fuzz/unwatched.o
 $(UNIT) $(addprefix $(BUILD)/tests/fuzz_,$(FUZZ)): LDFLAGS += -Wl,--wrap=protobuf_c_message_unpack,--wrap=protobuf_c_message_pack
 endif
-# That of command lines needs the command's parts.
-$(addprefix $(BUILD)/,tests/fuzz_command libfuzzer/command): $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
+# Those of command lines and of kernels need the command's parts.
+$(addprefix $(BUILD)/,tests/fuzz_command libfuzzer/command tests/fuzz_kernel libfuzzer/kernel): $(filter-out %/mona.o %/embedded.o,$(APP_OBJ))
 $(BUILD)/libfuzzer/%: $(BUILD)/tests/fuzz/fuzz_%.o $(PARTS)
 	@mkdir -p $(@D)
 	$(Q)$(LINK_PARTS) $(FUZZ_ENGINE) $(LIBS)
