@@ -285,13 +285,13 @@ static void widen_pixels(const mona_bound_op *b, uint8_t *to, const uint8_t *fro
             });
         return;
     }
-    int16_t *integers = (int16_t *)(void *)to;
-    for (size_t x = 0; x < count; x++, integers += elements) {
+    for (size_t x = 0; x < count; x += at_once) {
+        int16_t *integers = (int16_t *)(void *)to + x * elements;
         const uint8_t *u8 = from + x * stride * elements;
         const int8_t *s8 = (const int8_t *)u8;
-        for (size_t i = 0; i < elements && type == MONA_U8; i++)
+        for (size_t i = 0; i < at_once * elements && type == MONA_U8; i++)
             integers[i] = u8[i];
-        for (size_t i = 0; i < elements && type == MONA_S8; i++)
+        for (size_t i = 0; i < at_once * elements && type == MONA_S8; i++)
             integers[i] = s8[i];
     }
 }
