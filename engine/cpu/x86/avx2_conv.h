@@ -121,7 +121,7 @@ INLINE void int8_store(const job *j, const bool plain, const __m256i *acc, const
         UNROLL
         for (uint32_t i = 0; i < pixels * 2; i++)
             store_vector(tile + (size_t)i * 8, acc[i]);
-        finish_block(j, x, pixels, tile);
+        finish_block(j, x, tile, tile + pixels * AC_FRACTAL);
     }
 }
 
@@ -152,18 +152,30 @@ INLINE void int8_blocks(const job *j, const part *p, const uint32_t pixels, cons
 {
     for (uint32_t i = 0; i < count; i += pixels)
         int8_block(j, p, pixels, distance, x + min_u32(i, count - pixels),
-                   rest ? rest + (size_t)i * AC_FRACTAL : NULL);
+                   rest + (size_t)i * AC_FRACTAL);
+}
+
+/* How many of `count` >= BLOCK pixels are to be computed in blocks of BLOCK - 1, so that those of
+ * BLOCK after them end at the last pixel. */
+static uint32_t pixels_of_shorter(uint32_t count)
+{
+    const uint32_t blocks = (count + BLOCK - 1) / BLOCK;
+    return min_u32((BLOCK * blocks - count) * (BLOCK - 1), count);
 }
 
 static void int8_part(const job *j, const part *p, uint32_t x, uint32_t count, int32_t *rest)
 {
-    const uint32_t distance = pixel_elements(j->conv) * ELEMENT; /* the usual as a constant */
+    enum { USUAL = AC_FRACTAL * ELEMENT };
+    const uint32_t distance = pixel_elements(j->conv) * ELEMENT;
+    const bool usual = distance == USUAL && count >= BLOCK;
+    const uint32_t first = usual ? pixels_of_shorter(count) : 0;
     if (count < BLOCK)
         int8_blocks(j, p, 1, distance, x, count, rest);
-    else if (distance == AC_FRACTAL * ELEMENT)
-        int8_blocks(j, p, BLOCK, AC_FRACTAL * ELEMENT, x, count, rest);
-    else
+    else if (!usual)
         int8_blocks(j, p, BLOCK, distance, x, count, rest);
+    int8_blocks(j, p, BLOCK - 1, USUAL, x, first, rest);
+    int8_blocks(j, p, BLOCK, USUAL, x + first, usual ? count - first : 0,
+                rest + (size_t)first * AC_FRACTAL);
 }
 
 /* In scratch; bytes are operands as they are, and K has one part. */
@@ -177,14 +189,12 @@ enum { TILE_AT = ELEMENT == 2 ? MONA_SCRATCH_TILES : WORK_AT };
 _Static_assert(sizeof(tile_work) <= (ELEMENT == 2 ? MONA_SCRATCH_WINOGRAD - TILE_AT : WORK_BYTES),
                "it fits");
 
-/* Computes pixels whose runs hold operands. Tiles are as equal as whole blocks allow; the last is
- * moved back. */
+/* Computes pixels whose runs hold operands, in equal tiles; the last is moved back. */
 static void int8_tiles(const job *j, bool plain)
 {
     tile_work *work = (tile_work *)(void *)(j->row->scratch + TILE_AT);
     const uint32_t tiles = (j->pixels + TILE - 1) / TILE;
-    const uint32_t blocks = (j->pixels + BLOCK * tiles - 1) / (BLOCK * tiles);
-    const uint32_t count = min_u32(BLOCK * blocks, j->pixels);
+    const uint32_t count = (j->pixels + tiles - 1) / tiles;
     for (uint32_t i = 0; i < j->pixels; i += count) {
         const uint8_t *w = j->weights[0];
         part p = {.plain = plain};
@@ -211,7 +221,7 @@ static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
 static bool int8_plain(const job *j)
 {
     const bool near = !j->conv->epilogue.broadcast && j->row->residual.c0 == AC_FRACTAL;
-    return is_plain(j) && (!j->limits->add || near);
+    return j->limits->plain && (!j->limits->add || near);
 }
 
 static void int8_run(const job *source)
@@ -251,9 +261,26 @@ INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t distance, c
     }
 }
 
-INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
+/* fp16 results of a clamp are stored from registers. */
+INLINE void f16_store(const job *j, const vf *acc, const uint32_t pixels, uint32_t x)
 {
     _Alignas(64) float tile[BLOCK * AC_FRACTAL];
+    const bool halves = j->row->output.type == MONA_F16;
+    if (j->limits->possible && !j->limits->add && halves) {
+        uint8_t *out = result_of(j, 0, x);
+        UNROLL
+        for (uint32_t i = 0; i < pixels; i++, out += AC_FRACTAL * 2)
+            vf_to_f16(out, apply(j->limits->stage[0], acc[i]));
+        return;
+    }
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        vf_store(tile + (size_t)i * AC_FRACTAL, acc[i]);
+    finish_block(j, x, tile, tile + pixels * AC_FRACTAL);
+}
+
+INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t x)
+{
     float *stage = (float *)(void *)(j->row->scratch + WORK_AT); /* STAGE + LANES */
     const mona_conv *c = j->conv;
     const uint32_t chunk = stage_elements(c, pixels);
@@ -273,29 +300,25 @@ INLINE void f16_block(const job *j, const uint32_t pixels, const uint32_t distan
             f16_steps(acc, pixels, distance, c->operands ? a : stage, steps, w);
         }
     }
-    if (j->limits->possible && j->row->output.type == MONA_F16) {
-        half_store(j, acc, pixels, x);
-        return;
-    }
-    UNROLL
-    for (uint32_t i = 0; i < pixels; i++)
-        vf_store(tile + (size_t)i * AC_FRACTAL, acc[i]);
-    finish_block(j, x, pixels, tile);
+    f16_store(j, acc, pixels, x);
 }
 
-INLINE void f16_blocks(const job *j, const uint32_t pixels, const uint32_t distance)
+INLINE void f16_blocks(const job *j, const uint32_t pixels, const uint32_t distance, uint32_t first,
+                       uint32_t count)
 {
-    for (uint32_t i = 0; i < j->pixels; i += pixels)
-        f16_block(j, pixels, distance, j->origin + min_u32(i, j->pixels - pixels));
+    for (uint32_t i = 0; i < count; i += pixels)
+        f16_block(j, pixels, distance, j->origin + first + min_u32(i, count - pixels));
 }
 
 static void f16_run(const job *j)
 {
     const uint32_t distance = pixel_elements(j->conv);
-    if (j->pixels < BLOCK || !stage_fits(j->conv, BLOCK))
-        f16_blocks(j, 1, distance);
-    else
-        f16_blocks(j, BLOCK, distance);
+    const bool single = j->pixels < BLOCK || !stage_fits(j->conv, BLOCK);
+    const uint32_t first = single ? 0 : pixels_of_shorter(j->pixels);
+    if (single)
+        f16_blocks(j, 1, distance, 0, j->pixels);
+    f16_blocks(j, BLOCK - 1, distance, 0, first);
+    f16_blocks(j, BLOCK, distance, first, single ? 0 : j->pixels - first);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -329,8 +352,7 @@ static uint32_t pixels_that_fit(const mona_conv *c, uint32_t runs)
     return some ? (elements - c->run_elements[longest]) / pixel_elements(c) + 1 : 0;
 }
 
-/* Computes a row whose elements are converted, for all outputs at once, in pieces as equal as whole
- * blocks allow. */
+/* Computes a row whose elements are converted, for all outputs at once, in equal pieces. */
 static void conv_pieces(const mona_conv_row *row, const mona_isa *by)
 {
     const mona_conv *c = row->conv;
@@ -341,8 +363,7 @@ static void conv_pieces(const mona_conv_row *row, const mona_isa *by)
         return;
     }
     const uint32_t pieces = (row->pixels + most - 1) / most;
-    const uint32_t even = ((row->pixels + pieces - 1) / pieces + BLOCK - 1) / BLOCK * BLOCK;
-    const uint32_t count = min_u32(row->pixels, min_u32(most, even));
+    const uint32_t count = (row->pixels + pieces - 1) / pieces;
     const uint8_t **runs = (const uint8_t **)(void *)(row->scratch + MONA_SCRATCH);
     mona_conv conv = *c;
     mona_conv_row part = *row;

@@ -28,17 +28,6 @@ typedef struct tame {
     bool to_signed;
 } tame;
 
-/* Whether the epilogue is tame, sums are small, and saturating the integers does the same as the
- * clamps, except for the lower limit before a residual. */
-static bool is_plain(const job *j)
-{
-    const clamps *c = j->limits;
-    const clamp *last = &c->stage[c->add];
-    const bool u8 = j->row->output.type == MONA_U8;
-    return c->tame && j->conv->small_sums && last->low == (u8 ? 0 : -128) &&
-           last->high == (u8 ? 255 : 127) && (!c->add || c->stage[0].high == 65504);
-}
-
 /* scale: that of the outputs in the lanes. */
 INLINE tame tame_of(const job *j, const bool plain, vf scale)
 {
@@ -77,8 +66,8 @@ INLINE vf tame_result(const tame *k, const bool plain, const bool add, __m256i l
     return round_11_bits(t);
 }
 
-/* Stores results by a plain epilogue. acc: accumulators of the pixels from x on, two vectors each.
- * pixels: even, or 1. */
+/* Stores results by a plain epilogue. acc: accumulators of the pixels from x on, two vectors
+ * each. */
 INLINE void plain_store(const job *j, const bool add, const __m256i *acc, const uint32_t pixels,
                         uint32_t x)
 {
@@ -90,42 +79,30 @@ INLINE void plain_store(const job *j, const bool add, const __m256i *acc, const 
     uint8_t *out = result_of(j, 0, x);
     UNROLL
     for (uint32_t i = 0; i < pixels; i += 2, acc += 4, out += 32) {
-        const uint32_t other = pixels > 1 ? 1 : 0;
+        const uint32_t other = i + 1 < pixels;
         vf t[2];
         UNROLL
         for (uint32_t p = 0; p <= other; p++)
             t[p] = tame_result(&k, true, add, acc[p * 2], acc[p * 2 + 1],
                                add ? load16(residual + (i + p) * 16) : _mm_setzero_si128());
         const __m256i bytes = to_bytes(t[0], t[other], k.to_signed);
-        if (pixels > 1)
+        if (other)
             store_vector(out, bytes);
         else
             store16(out, _mm256_castsi256_si128(bytes));
     }
 }
 
-/* Stores fp16 results of FP16 where everything but the roundings is a clamp. */
-INLINE void half_store(const job *j, const vf *acc, const uint32_t pixels, uint32_t x)
+/* Stores by way of memory, for all other epilogues. tile: [pixels][16] accumulators up to `end`; of
+ * a number of pixels gcc would make a copy of this for each. */
+static __attribute__((noinline)) void finish_block(const job *j, uint32_t x, const void *tile,
+                                                   const void *end)
 {
     _Alignas(64) float residual[BLOCK * LANES];
-    const clamps *c = j->limits;
-    uint8_t *out = result_of(j, 0, x);
-    if (c->add)
-        prepare_residual(j->row, j->n, x, pixels, residual);
-    UNROLL
-    for (uint32_t i = 0; i < pixels; i++) {
-        vf t = apply(c->stage[0], acc[i]);
-        if (c->add)
-            t = apply(c->stage[1], vf_add(vf_round(t), vf_load(residual + i * LANES)));
-        vf_to_f16(out + (size_t)i * AC_FRACTAL * 2, t);
-    }
-}
-
-/* Stores by way of memory, for all other epilogues. tile: [pixels][16] accumulators. */
-static void finish_block(const job *j, uint32_t x, uint32_t pixels, const void *tile)
-{
-    _Alignas(64) float residual[BLOCK * LANES];
+    const float *prepared = residual;
+    const uint32_t pixels = (uint32_t)((const vf *)end - (const vf *)tile);
     if (j->limits->add)
         prepare_residual(j->row, j->n, x, pixels, residual);
-    finish_pixels(j, 0, x, pixels, tile, residual);
+    FORGET(prepared);
+    finish_pixels(j, 0, x, pixels, tile, prepared);
 }

@@ -215,7 +215,7 @@ static void conv_narrow(const mona_conv_row *row, const mona_isa *by)
     j.base = job_of(row, &limits, 0);
     j.work = (narrow_work *)(void *)row->scratch;
     uint8_t *results = j.work->results;
-    j.plain = is_plain(&j.base);
+    j.plain = limits.plain;
     j.taps = mona_block_steps(c, 0) / 4;
     j.outputs = mona_narrow_vectors(c->channels);
     j.width = c->channels > 4 ? 8 : 4;
