@@ -16,10 +16,12 @@ import collections
 import hashlib
 import os
 import shutil
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -50,39 +52,64 @@ PACKETS = {}  # of the video, by the digest of the file
 TIMES_DIFFER = {"live", "bench"}  # how many frames are left out, how long they take
 
 
+class Server:
+    """The command of a run, loaded once (MONA_FAULT_SERVE of faults.c)."""
+    def __init__(self, run):
+        from_me, to_it = os.pipe()
+        from_it, to_me = os.pipe()
+        env = dict(os.environ, LD_PRELOAD=str(FOLDER / "faults.so"), MONA_FAULT_FROM=FROM, MONA_FAULT_SERVE=f"{from_me}:{to_me}")
+        if run.startswith("library"):
+            env["MONA_FAULT_OBJECT"] = "libmonavideo"
+        subprocess.Popen(RUNS[run], cwd=FOLDER, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                         pass_fds=(from_me, to_me))
+        os.close(from_me)
+        os.close(to_me)
+        self.to, self.answers = to_it, os.fdopen(from_it)
+
+    def run(self, folder, fault):
+        """Its status, or "hangs", and the lines that it says."""
+        os.write(self.to, f"{folder} {fault}\n".encode())
+        child, late = int(self.answers.readline()), []
+        timer = threading.Timer(300, lambda: (late.append(child), os.killpg(child, signal.SIGKILL)))
+        timer.start()
+        status = int(self.answers.readline())
+        timer.cancel()
+        said = folder / "said"
+        lines = said.read_text(errors="replace").splitlines()
+        said.unlink()
+        return "hangs" if late else status, lines
+
+
+LOCAL = threading.local()
+
+
+def server_of(run):
+    """One for each thread, as it has one child at a time."""
+    if getattr(LOCAL, "run", None) != run:
+        if hasattr(LOCAL, "server"):
+            os.close(LOCAL.server.to)  # which ends it
+        LOCAL.run, LOCAL.server = run, Server(run)
+    return LOCAL.server
+
+
 class Outcome:
-    def __init__(self, run, fault, n, trace=False):
+    def __init__(self, run, fault, n):
         self.folder = Path(tempfile.mkdtemp(dir=FOLDER))
         for name in ("in.mp4", "in.ts", "in.png", "net.onnx", "library"):
             os.link(FOLDER / name, self.folder / name)
         for name in ("out", "tmp"):
             (self.folder / name).mkdir()
-        count = self.folder / "count"
-        env = dict(os.environ, LD_PRELOAD=str(FOLDER / "faults.so"), MONA_FAULT=f"{fault}:{n}:{ERRORS.get(fault, 0)}",
-                   MONA_FAULT_FROM=FROM, MONA_FAULT_COUNT=str(count), TMPDIR=str(self.folder / "tmp"))
-        if run.startswith("library"):
-            env["MONA_FAULT_OBJECT"] = "libmonavideo"
-        if trace:
-            env["MONA_FAULT_TRACE"] = "1"
-        self.command = RUNS[run]
-        self.status, self.lines = self.started(env)
-        text = count.read_bytes()
+        server = server_of(run)
+        self.status, self.lines = server.run(self.folder, f"{fault}:{n}:{ERRORS.get(fault, 0)}")
+        text = (self.folder / "count").read_bytes()
         self.calls = dict(zip(ERRORS, struct.unpack_from(f"{len(ERRORS)}q", text)))
         self.held = collections.Counter(text[8 * CLASSES:].decode().split())
         self.files = self.contents()
         self.again = None
         self.video = None if FROM == "program" or self.status else [self.packets(*file) for file in sorted(self.files.items())]
-        if run == "resume" and self.status and not trace:
-            self.again = self.started(dict(os.environ, TMPDIR=str(self.folder / "tmp"))), self.contents()
+        if run == "resume" and self.status:
+            self.again = server.run(self.folder, "none:0:0"), self.contents()
         shutil.rmtree(self.folder)
-
-    def started(self, env):
-        try:
-            end = subprocess.run(self.command, cwd=self.folder, env=env, stdin=subprocess.DEVNULL, timeout=300,
-                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
-        except subprocess.TimeoutExpired:
-            return "hangs", []
-        return end.returncode, end.stderr.decode(errors="replace").splitlines()
 
     def packets(self, name, digest):
         if digest not in PACKETS:  # most files are those of the run without a fault

@@ -80,7 +80,7 @@ if full; then
     points program 1
     points program 1 hevc:thread av1:thread
     points libc 1
-    points libraries 29
+    points libraries 5
     points libraries 1 library-hevc:thread
     points libraries 2 film:av
 else
