@@ -2,9 +2,9 @@
 /* KERNEL: a kernel of the application's (engine/mona_op.h) on maps, row of cells by row of cells.
  *
  * A kernel reads and writes planes. So the rows of a window are taken apart into planes, in the
- * kernel's types, with the nearest cells repeated to the left and right; rows above and below the
- * map are those of the nearest cell again. What the kernel makes is put together in channel
- * blocks. */
+ * kernel's types, with the nearest cells repeated to the left and right, and kept while calls
+ * follow each other; rows above and below the map are those of the nearest cell again. What the
+ * kernel makes is put together in channel blocks. */
 #include "ops/helpers.h"
 
 #include "engine/libc.h"
@@ -229,8 +229,8 @@ static void take_apart(const mona_row_call *call, uint32_t i, const uint8_t *row
     }
 }
 
-/* Points at the rows of input i, of which the next one of the call is `next`; takes them apart from
- * `memory` on. */
+/* Points at the rows of input i, of which the next one of the call is `next`; takes those apart
+ * that the call for the row above has not. `memory` is a ring of as many rows as a call sees. */
 static uint32_t point_at_rows(const mona_row_call *call, uint32_t i, uint32_t next, uint8_t *memory)
 {
     const mona_bound_op *b = call->bound;
@@ -238,16 +238,18 @@ static uint32_t point_at_rows(const mona_row_call *call, uint32_t i, uint32_t ne
     mona_kernel_scratch *s = (mona_kernel_scratch *)(void *)call->scratch;
     const uint32_t cells = (uint32_t)(call->x_end - call->x_begin);
     const size_t plane = row_bytes(o, cells);
+    const int64_t depth = (2 * o->around_rows + 1) * o->cell_rows;
     const mona_span window = rows(b, i, (mona_span){call->y, call->y + 1});
-    for (int64_t y = window.begin; y < window.end; y++)
+    const int64_t had = call->follows ? rows(b, i, (mona_span){call->y - 1, call->y}).end : 0;
+    for (int64_t y = window.begin > had ? window.begin : had; y < window.end; y++)
         take_apart(call, i, call->input[i].rows[y - window.begin],
-                   memory + (size_t)(y - window.begin) * o->planes * plane, plane);
+                   memory + (size_t)(y % depth) * o->planes * plane, plane);
     for (uint32_t p = 0; p < o->planes; p++)
         for (int64_t cell = call->y - o->around_rows; cell <= call->y + o->around_rows; cell++)
             for (int64_t dy = 0; dy < o->cell_rows; dy++) {
                 const int64_t y =
                     clip_to(cell, 0, (int64_t)b->output.height - 1) * o->cell_rows + dy;
-                s->inputs[next++] = memory + ((size_t)(y - window.begin) * o->planes + p) * plane +
+                s->inputs[next++] = memory + ((size_t)(y % depth) * o->planes + p) * plane +
                                     o->around_columns * mona_kernel_cell_bytes(o);
             }
     return next;

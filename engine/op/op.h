@@ -112,7 +112,8 @@ typedef struct mona_row_call {
      * store_count 0: it runs alone */
     const mona_bound_op *const *stores;
     uint32_t store_count;
-    bool loads; /* of programs with loads_constants: they are not in L1 yet */
+    bool loads;   /* of programs with loads_constants: they are not in L1 yet */
+    bool follows; /* since the call for the row above, with these columns, scratch is as it was */
 } mona_row_call;
 
 /* A tensor stored whole. Column 0 of row y of channel block n lies at

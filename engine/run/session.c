@@ -137,7 +137,7 @@ __attribute__((noinline)) void mona_session_run_rows(worker *w, uint32_t index,
         return;
     mona_buffer planes[MONA_OP_MAX_INPUTS];
     mona_row_call call = mona_session_call(w, op, p, planes);
-    for (; p->next < p->need; p->next++) {
+    for (; p->next < p->need; p->next++, call.follows = true) {
         mona_session_point_at(w, op, progress, &call, p->next, 0);
         op->bound.run->row(&call);
     }
