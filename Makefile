@@ -576,7 +576,7 @@ $(BUILD)/classifiers: $(BUILD)/tests/e2e/models/classifiers.o $(BUILD)/gen/onnx.
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS)
 
 # Models of every operator, for linked.sh.
-$(BUILD)/operators: $(BUILD)/tests/e2e/engine/operators.o $(ARCHIVES)
+$(BUILD)/operators $(BUILD)/array_costs: $(BUILD)/%: $(BUILD)/tests/e2e/engine/%.o $(ARCHIVES)
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS)
 
 # Random networks, judged (tests/judges/networks).
@@ -736,7 +736,7 @@ bench-firmware: all
 
 # What mona inspect --firmware tells of networks, measured anew on all boards, or those of FIRMWARE_BOARDS, and then looked at.
 FIRMWARE_BOARDS ?= an386 an505 an500 an547 virt virt-dot virt-i8mm rv32 rv64 rv64v
-firmware-costs: all $(BUILD)/operators
+firmware-costs: all $(BUILD)/operators $(BUILD)/array_costs
 	$(Q)unset MAKEFLAGS MFLAGS; for board in $(FIRMWARE_BOARDS); do \
 	    $(MAKE) --no-print-directory -f apps/firmware/Makefile BOARD=$$board BUILD=$(BUILD)/boards MONA=$(BUILD)/mona $(BUILD)/boards/$$board/libmona.a || exit 1; \
 	done

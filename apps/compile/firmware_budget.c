@@ -54,12 +54,16 @@ static const struct {
 #include "apps/compile/firmware_costs.inc"
 };
 
-/* Instructions for each of what emit_c_op counts; all 0: not measured. */
-#define CLASS(kind, variant, half) (((kind)*EMIT_C_VARIANTS + (variant)) * 2 + (half))
+/* Instructions for each of what emit_c_op counts, or of all variants of an operator, or of all
+ * operators on arrays. An operator without a row of its own was not measured. */
+enum { ANY_VARIANT = UINT8_MAX, ANY_ARRAY = UINT8_MAX };
 static const struct {
-    float macs[CPUS], padded[CPUS], runs[CPUS], extra[CPUS], elements[CPUS], rows[CPUS];
-} costs[CLASS(MONA_OP_COUNT, 0, 0)] = {
-#define COST(kind, variant, half, member, ...) [CLASS(kind, variant, half)].member = {__VA_ARGS__},
+    uint8_t kind, variant, half;
+    uint16_t member;
+    float each[CPUS];
+} costs[] = {
+#define COST(kind, variant, half, member, ...)                                                     \
+    {kind, variant, half, offsetof(emit_c_op, member), {__VA_ARGS__}},
 #include "apps/compile/firmware_costs.inc"
 };
 
@@ -97,23 +101,28 @@ static size_t tables_of(const emit_c_needs *n, size_t c)
            n->plane_count * (layout.shape[c] + layout.entry_plane[c]) + layout.entry[c];
 }
 
+static double count_of(const emit_c_op *op, uint16_t member)
+{
+    uint64_t count;
+    memcpy(&count, (const char *)op + member, sizeof count);
+    return (double)count;
+}
+
 /* Negative: not known. */
 static double instructions_of(const emit_c_op *op, size_t c)
 {
-    const uint32_t class = CLASS(op->kind, op->variant, op->half);
     const double function = op->function ? functions[op->function][op->half][c] : 0;
-    const struct {
-        double cost;
-        uint64_t count;
-    } terms[] = {{costs[class].macs[c], op->macs},         {costs[class].padded[c], op->padded},
-                 {costs[class].runs[c], op->runs},         {costs[class].extra[c], op->extra},
-                 {costs[class].elements[c], op->elements}, {costs[class].rows[c], op->rows}};
-    double known = 0, sum = function * (double)op->elements;
-    for (size_t i = 0; i < sizeof terms / sizeof *terms; i++) {
-        known += terms[i].cost;
-        sum += terms[i].cost * (double)terms[i].count;
+    double sum = function * (double)op->elements;
+    bool known = !op->function || function > 0, found = false;
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        const bool all = costs[i].variant == ANY_VARIANT;
+        const bool kind = costs[i].kind == op->kind || (costs[i].kind == ANY_ARRAY && op->array);
+        if (!kind || costs[i].half != op->half || (!all && costs[i].variant != op->variant))
+            continue;
+        found |= !all && costs[i].each[c] > 0;
+        sum += costs[i].each[c] * count_of(op, costs[i].member);
     }
-    return known == 0 || (op->function && function == 0) ? -1 : sum;
+    return known && found ? sum : -1;
 }
 
 static bool measure(budget *b, const mona_model *model, size_t cpu, mona_size size,
@@ -279,6 +288,28 @@ static void add_number(cJSON *to, const char *key, double value, bool known)
           : cJSON_AddNullToObject(to, key);
 }
 
+static const char *type_of(const emit_c_op *op)
+{
+    static const char *const types[2][2] = {{"8-bit", "f16"}, {"arrays", "whole arrays"}};
+    return types[op->array][op->half];
+}
+
+/* Of operators on arrays, as rows of COST have them. */
+static void add_moves(cJSON *to, const emit_c_op *op)
+{
+    char key[32];
+    if (!op->array)
+        return;
+    cJSON_AddNumberToObject(to, "once", (double)op->once);
+    cJSON_AddNumberToObject(to, "pieces", (double)op->pieces);
+    for (int t = 0; t < MONA_TYPE_COUNT; t++) {
+        snprintf(key, sizeof key, "read[%d]", t);
+        cJSON_AddNumberToObject(to, key, (double)op->read[t]);
+        snprintf(key, sizeof key, "put[%d]", t);
+        cJSON_AddNumberToObject(to, key, (double)op->put[t]);
+    }
+}
+
 static void add_operators(cJSON *to, const budget *b)
 {
     cJSON *rows = cJSON_AddArrayToObject(to, "operators");
@@ -288,7 +319,7 @@ static void add_operators(cJSON *to, const budget *b)
         cJSON *row = json_add_object(rows);
         cJSON_AddStringToObject(row, "op", mona_ops[op->kind]->name);
         cJSON_AddStringToObject(row, "name", op->name);
-        cJSON_AddStringToObject(row, "type", op->array ? "array" : op->half ? "f16" : "8-bit");
+        cJSON_AddStringToObject(row, "type", type_of(op));
         cJSON_AddNumberToObject(row, "variant", op->variant);
         cJSON_AddNumberToObject(row, "function", op->function);
         cJSON_AddNumberToObject(row, "macs", (double)op->macs);
@@ -297,6 +328,7 @@ static void add_operators(cJSON *to, const budget *b)
         cJSON_AddNumberToObject(row, "extra", (double)op->extra);
         cJSON_AddNumberToObject(row, "elements", (double)op->elements);
         cJSON_AddNumberToObject(row, "rows", (double)op->rows);
+        add_moves(row, op);
         add_number(row, "instructions", instructions, instructions >= 0);
     }
 }

@@ -4,16 +4,7 @@
  * single one are joined, so that rows are as long as possible. */
 #include "ops/arrays/arrays.h"
 
-enum { MAP_OPERANDS = 3 };
-
-/* A record's dimensions after joining. */
-typedef struct map_layout {
-    uint32_t dims;
-    uint32_t extent[MONA_ARRAY_DIMS];
-    int32_t stride[MAP_OPERANDS][MONA_ARRAY_DIMS];
-} map_layout;
-
-static bool joins(const map_layout *l, const mona_array_map *m, uint32_t d, uint32_t operands)
+static bool joins(const array_map_layout *l, const mona_array_map *m, uint32_t d, uint32_t operands)
 {
     for (uint32_t k = 0; k < operands; k++)
         if (l->stride[k][l->dims - 1] != (int64_t)m->stride[k][d] * m->extent[d])
@@ -21,9 +12,9 @@ static bool joins(const map_layout *l, const mona_array_map *m, uint32_t d, uint
     return true;
 }
 
-static map_layout layout_of(const mona_array_map *m, uint32_t operands)
+array_map_layout mona_array_map_layout(const mona_array_map *m, uint32_t operands)
 {
-    map_layout l = {0};
+    array_map_layout l = {0};
     for (uint32_t d = 0; d < m->dims; d++) {
         if (m->extent[d] == 1)
             continue;
@@ -103,7 +94,7 @@ static void array(const mona_array_call *call)
 {
     const mona_array_map *m = array_record(call->bound);
     const uint32_t operands = call->bound->op->input_count;
-    const map_layout l = layout_of(m, operands);
+    const array_map_layout l = mona_array_map_layout(m, operands);
     array_walk walks[MAP_OPERANDS];
     for (uint32_t k = 0; k < operands; k++)
         walks[k] = walk_from(l.dims, l.extent, l.stride[k], m->base[k], call->begin);

@@ -88,7 +88,7 @@ static void find_factors(const mona_array_call *call, const mona_array_normalise
                          uint32_t count, float *const factors[2])
 {
     const mona_bound_op *b = call->bound;
-    const uint64_t numbers = b->op->input_count > 1 ? mona_shape_elements(&b->input[1]) : 1;
+    const uint64_t numbers = mona_shape_elements(&b->input[1]);
     for (uint32_t i = 0, same; i < count; i += same) {
         const uint64_t number = (at + i) / n->run % numbers;
         const bool each = n->run == 1;
@@ -115,7 +115,8 @@ static void normalise_row(const mona_array_call *call, const mona_array_normalis
     }
     for (uint32_t i = 0; i < n->extent; i += ARRAY_BLOCK) {
         const uint32_t count = (uint32_t)at_most(n->extent - i, ARRAY_BLOCK);
-        find_factors(call, n, first + i, count, (float *const[2]){gain, shift});
+        if (call->bound->op->input_count > 1)
+            find_factors(call, n, first + i, count, (float *const[2]){gain, shift});
         for (uint32_t k = 0; k < count; k++)
             y[k] = (float)(((double)x[i + k] - mean) * (by * (double)gain[k]) + (double)shift[k]);
         mona_array_put_floats(call->output, call->bound->output.type, MONA_WRAP, first + i, y,

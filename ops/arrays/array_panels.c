@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/arrays/arrays.h"
 
-/* Sums that stay in registers while the inner index runs. */
-enum { STRIP_ROWS = 4, STRIP_COLUMNS = 8 };
-
 typedef struct panels_float {
     float a[PANEL_ROWS][PANEL_DEPTH], b[PANEL_DEPTH][PANEL_COLUMNS];
     float sums[PANEL_ROWS][PANEL_COLUMNS];

@@ -137,9 +137,6 @@ static float result(const sums *s, uint32_t function, uint32_t i, uint64_t count
 
 /* ---- floats: two orders of work ------------------------------------------------------------ */
 
-/* Outputs that are computed by turns, as every sum waits for its last addition. */
-enum { TOGETHER = 4 };
-
 /* Adds the next numbers of some outputs to sums from `i` on. */
 static inline void take_turns(sums *s, uint32_t function, uint32_t i, uint32_t outputs,
                               const float *const *x, uint32_t count, int64_t position)
@@ -153,25 +150,25 @@ static inline void take_turns(sums *s, uint32_t function, uint32_t i, uint32_t o
 static void take_numbers(sums *s, uint32_t function, uint32_t i, uint32_t outputs,
                          const float *const *x, uint32_t count, int64_t position)
 {
-    if (outputs == TOGETHER && function == MONA_REDUCE_SUM)
-        take_turns(s, MONA_REDUCE_SUM, i, TOGETHER, x, count, 0);
-    else if (outputs == TOGETHER && function == MONA_REDUCE_SUM_SQUARE)
-        take_turns(s, MONA_REDUCE_SUM_SQUARE, i, TOGETHER, x, count, 0);
-    else if (outputs == TOGETHER && function == MONA_REDUCE_MAX)
-        take_turns(s, MONA_REDUCE_MAX, i, TOGETHER, x, count, 0);
+    if (outputs == REDUCED_TOGETHER && function == MONA_REDUCE_SUM)
+        take_turns(s, MONA_REDUCE_SUM, i, REDUCED_TOGETHER, x, count, 0);
+    else if (outputs == REDUCED_TOGETHER && function == MONA_REDUCE_SUM_SQUARE)
+        take_turns(s, MONA_REDUCE_SUM_SQUARE, i, REDUCED_TOGETHER, x, count, 0);
+    else if (outputs == REDUCED_TOGETHER && function == MONA_REDUCE_MAX)
+        take_turns(s, MONA_REDUCE_MAX, i, REDUCED_TOGETHER, x, count, 0);
     else if (function == MONA_REDUCE_SUM)
         take_turns(s, MONA_REDUCE_SUM, i, outputs, x, count, 0);
     else
         take_turns(s, function, i, outputs, x, count, position);
 }
 
-/* Adds the numbers of at most TOGETHER outputs, of which each begins at an element `at`. */
+/* Adds the numbers of at most REDUCED_TOGETHER outputs, of which each begins at an element `at`. */
 static void take_output(const mona_array_call *call, const mona_array_reduce *r, sums *s,
                         uint32_t function, uint32_t i, uint32_t outputs, const int64_t *at)
 {
-    float room[TOGETHER][ARRAY_BLOCK];
-    const float *x[TOGETHER];
-    array_walk walk[TOGETHER];
+    float room[REDUCED_TOGETHER][ARRAY_BLOCK];
+    const float *x[REDUCED_TOGETHER];
+    array_walk walk[REDUCED_TOGETHER];
     const uint64_t all = mona_array_product(r->extent + r->kept, r->reduced);
     uint32_t count;
     for (uint32_t j = 0; j < outputs; j++)
@@ -223,23 +220,17 @@ static void take_outputs(const mona_array_call *call, const mona_array_reduce *r
     }
 }
 
-/* Whether the numbers of an output lie closer together than those of its neighbours. */
-static bool goes_by_output(const mona_array_reduce *r)
-{
-    return !r->kept || !r->reduced || r->stride[r->kept + r->reduced - 1] <= r->stride[r->kept - 1];
-}
-
 static void take_block(const mona_array_call *call, const mona_array_reduce *r, sums *s,
                        uint32_t function, uint64_t first, uint32_t count)
 {
-    if (!goes_by_output(r)) {
+    if (!reduces_by_output(r)) {
         take_outputs(call, r, s, function, first, count);
         return;
     }
     array_walk outputs = kept_walk(r, first);
-    int64_t at[TOGETHER];
+    int64_t at[REDUCED_TOGETHER];
     for (uint32_t i = 0, some; i < count; i += some) {
-        some = count - i < TOGETHER ? count - i : TOGETHER;
+        some = count - i < REDUCED_TOGETHER ? count - i : REDUCED_TOGETHER;
         for (uint32_t j = 0; j < some; j++, walk_pass(&outputs, 1))
             at[j] = outputs.at;
         take_output(call, r, s, function, i, some, at);

@@ -121,7 +121,18 @@ static inline float round_even(float x)
     return mona_float(sign | (a < 0x4b000000 ? mona_bits(rounded) : a));
 }
 
-/* ---- MAP's functions ----------------------------------------------------------------------- */
+/* ---- MAP ------------------------------------------------------------------------------------ */
+
+enum { MAP_OPERANDS = 3 };
+
+/* A record's dimensions after joining. */
+typedef struct array_map_layout {
+    uint32_t dims;
+    uint32_t extent[MONA_ARRAY_DIMS];
+    int32_t stride[MAP_OPERANDS][MONA_ARRAY_DIMS];
+} array_map_layout;
+
+array_map_layout mona_array_map_layout(const mona_array_map *m, uint32_t operands);
 
 static inline uint32_t function_arity(uint32_t function)
 {
@@ -140,6 +151,15 @@ void mona_array_apply_int(uint32_t function, bool is_unsigned, int64_t *y,
 void mona_array_apply_float64(uint32_t function, const float *p, float *y, const float *a,
                               uint32_t count);
 float mona_array_float64(uint32_t function, float a, float b);
+
+/* REDUCE: results that are computed by turns, as every sum waits for its last addition. */
+enum { REDUCED_TOGETHER = 4 };
+
+/* Whether the numbers of an output lie closer together than those of its neighbours. */
+static inline bool reduces_by_output(const mona_array_reduce *r)
+{
+    return !r->kept || !r->reduced || r->stride[r->kept + r->reduced - 1] <= r->stride[r->kept - 1];
+}
 
 /* Bytes of scratch for so many items. Far too many for the machine become SIZE_MAX, which planning
  * refuses. */
@@ -198,6 +218,9 @@ uint64_t mona_window_pool_items(const mona_bound_op *b);
  * Operators define how rows of a and b are read (panel_reader). Private to ops/. */
 
 enum { PANEL_ROWS = 16, PANEL_COLUMNS = 128, PANEL_DEPTH = 64 };
+
+/* Sums of floats that stay in registers while the inner index runs; strips are computed whole. */
+enum { STRIP_ROWS = 4, STRIP_COLUMNS = 8 };
 
 /* A tile of the result. */
 typedef struct panel_tile {

@@ -2,11 +2,12 @@
 """Networks as C on emulated boards: what the linker and QEMU say of them, beside what mona inspect --firmware tells.
 
     networks.py check MONA BUILD BOARDS NETWORK:WxH...   told beside found, a line each; fails beyond the bounds
-    networks.py costs MONA BUILD [BOARD,...]             writes apps/compile/firmware_costs.inc anew (minutes a board);
-                                                         instructions and stacks of other boards than these stay
+    networks.py costs MONA BUILD [BOARD,...] [arrays]    writes apps/compile/firmware_costs.inc anew (minutes a board);
+                                                         instructions and stacks of other boards than these stay;
+                                                         arrays: instructions of operators on arrays alone
     networks.py separable MONA FOLDER                    writes networks of depthwise convolutions, and prints them for check
 
-BUILD holds boards/BOARD/libmona.a of apps/firmware/Makefile, and operators.
+BUILD holds boards/BOARD/libmona.a of apps/firmware/Makefile, operators, and array_costs.
 """
 import functools
 import json
@@ -136,13 +137,27 @@ class Board:
         ram = int(re.search(r' ([0-9a-f]+) \w arena$', symbols, re.M)[1], 16)
         if ram != arena:
             sys.exit(f'{path}: the linker has an arena of {ram} bytes, the header of {arena}')
+        ticks, hertz, stack, crc = re.search(r'ticks (\d+) hertz (\d+) stack (\d+) crc (\w+)', self.emulate(image)).groups()
+        return {'flash': self.flash_of(image) - self.empty, 'ram_arena': ram, 'instructions': int(ticks) / int(hertz) * 1e9 / 16,
+                'stack': int(stack), 'crc': crc}
+
+    def emulate(self, image):
+        """What it prints. An instruction takes 16 ns."""
         command = f'qemu-system-{MACHINES[self.name]} -icount shift=4,sleep=off -nodefaults -display none -serial stdio'
         if not self.name.startswith('rv'):
             command += ' -semihosting-config enable=on,target=native'
-        text = run(command.split() + ['-kernel', image], stdin=subprocess.DEVNULL, timeout=300)
-        ticks, hertz, stack, crc = re.search(r'ticks (\d+) hertz (\d+) stack (\d+) crc (\w+)', text).groups()
-        return {'flash': self.flash_of(image) - self.empty, 'ram_arena': ram, 'instructions': int(ticks) / int(hertz) * 1e9 / 16,
-                'stack': int(stack), 'crc': crc}
+        return run(command.split() + ['-kernel', image], stdin=subprocess.DEVNULL, timeout=300)
+
+    def models(self, paths):
+        """Instructions of a frame of each, planned on the board. paths: models, and whether inputs must be positive."""
+        with open(f'{self.folder}/models.S', 'w', encoding='utf-8') as f:
+            print('.section .rodata.models, "a"', *(f'.balign 64\nbegin_{i}: .incbin "{p}"\nend_{i}:' for i, (p, _) in enumerate(paths)),
+                  '.balign 8\n.global board_models\nboard_models:', sep='\n', file=f)
+            word = '.8byte' if self.name.startswith(('virt', 'rv64')) else '.4byte'
+            print(*(f'{word} begin_{i}, end_{i}, {int(positive)}' for i, (_, positive) in enumerate(paths)), f'{word} 0', sep='\n', file=f)
+        with open('tests/boards/arrays.c', encoding='utf-8') as f:
+            image = self.image('models', f.read(), [f'{self.folder}/models.S'])
+        return [int(t) / int(h) * 1e9 / 16 for t, h in re.findall(r'ticks (\d+) hertz (\d+)', self.emulate(image))]
 
 
 # ---- told beside found ---------------------------------------------------------------------------
@@ -290,10 +305,10 @@ def sources(folder):
 
 
 def terms(rows):
-    """What a frame's instructions are a sum of."""
+    """What a frame's instructions are a sum of, but those of operators on arrays."""
     found = {}
     for r in rows:
-        if r['type'] == 'array':
+        if 'arrays' in r['type']:
             continue
         key = (r['op'], r['variant'], int(r['type'] == 'f16'))
         for what in ('macs', 'padded', 'runs', 'extra', 'elements', 'rows'):
@@ -304,10 +319,34 @@ def terms(rows):
     return found
 
 
+def array_terms(rows):
+    """The same of the operators on arrays. Variants differ in what they do with elements, not in how they find them."""
+    found = {}
+    for r in rows:
+        half = int(r['type'] == 'whole arrays')
+        alike = ('runs', 'rows') if r['op'] in ('array_map', 'array_reduce') else ('runs',)
+        for what, count in r.items() if 'arrays' in r['type'] else ():
+            if what in ('macs', 'runs', 'extra', 'elements', 'rows'):
+                key = (r['op'], 'ANY_VARIANT' if what in alike else r['variant'], half, what)
+            elif what in ('once', 'pieces') or what.startswith(('read[', 'put[')):
+                key = ('ANY_ARRAY', 'ANY_VARIANT', half, what)
+            else:
+                continue
+            found[key] = found.get(key, 0) + count
+    return found
+
+
+def arrays(folder):
+    """Models of operators on arrays, whether their inputs must be positive, and what they are a sum of."""
+    for line in run([f'{BUILD}/array_costs', folder]).splitlines():
+        path, size, what = line.split()
+        yield (path, what == 'positive'), array_terms(told('an500', path, size)['operators'])
+
+
 def fit(measured):
     """Least squares of relative errors without negative costs."""
     import numpy
-    keys = sorted({k for t, _ in measured for k, v in t.items() if v})
+    keys = sorted({k for t, _ in measured for k, v in t.items() if v}, key=str)
     matrix = numpy.array([[t.get(k, 0) / found for k in keys] for t, found in measured])
     scale = matrix.max(axis=0)
     matrix = matrix / scale
@@ -324,7 +363,7 @@ def fit(measured):
     errors = abs(matrix @ cost - 1)
     print(f'# errors: mean {errors.mean():.1%}, worst {errors.max():.1%}', file=sys.stderr)
     found = {k: c / s for k, c, s in zip(keys, cost, scale)}
-    for key in {k[:3] for k in keys}:  # what costs nothing beside others was measured all the same
+    for key in {k[:3] for k in keys if k[1] != 'ANY_VARIANT'}:  # what costs nothing beside others was measured all the same
         if not any(c for k, c in found.items() if k[:3] == key):
             found[key + ('elements',)] = 1e-3
     return found
@@ -337,7 +376,9 @@ COSTS = 'apps/compile/firmware_costs.inc'
 
 def row_of(key):
     """Of what fit() found."""
-    return ('FUNCTION', *map(str, key[1:3])) if key[0] == 'function' else ('COST', 'MONA_OP_' + key[0].upper(), *map(str, key[1:]))
+    if key[0] == 'function':
+        return ('FUNCTION', *map(str, key[1:3]))
+    return ('COST', key[0] if key[0] == 'ANY_ARRAY' else 'MONA_OP_' + key[0].upper(), *map(str, key[1:]))
 
 
 def costs_before():
@@ -350,25 +391,44 @@ def costs_before():
     return found
 
 
-def costs(chosen):
+def is_measured(key):
+    """What runs tell; the compiler and the linker tell the others."""
+    return key[0] in ('COST', 'FUNCTION') or key == ('LAYOUT', 'stack')
+
+
+def is_array(key):
+    return key[0] == 'COST' and 'ARRAY' in key[1]
+
+
+def maps_of(board, folder, models):
+    """Costs of operators on maps, and the stack."""
+    measured, stack = [], 0
+    for path, size in models:
+        found = board.network(path, size)
+        weight = 1 if path.startswith(f'{folder}/') and not re.search('half_|separable_', path) else 5  # of networks that are used
+        measured += weight * [(terms(told(board.name, path, size)['operators']), found['instructions'])]
+        stack = max(stack, found['stack'])
+    return {row_of(k): f'{cost:.4g}' for k, cost in fit(measured).items()} | {('LAYOUT', 'stack'): (stack + 255) // 256 * 256}
+
+
+def costs(chosen, arrays_alone):
     before = costs_before()
     rows = {}
     with tempfile.TemporaryDirectory() as folder:
-        models = [tuple(s) for s in sources(folder)]
+        models = [] if arrays_alone else [tuple(s) for s in sources(folder)]
+        on_arrays = list(arrays(folder))
         for name in BOARDS:
             print(f'# {name}', file=sys.stderr)
-            board, measured, stack = Board(name), [], 0
-            new = {('CODE', f'0x{mask:x}'): size for mask, size in code(board).items()} | {('LAYOUT', k): n for k, n in layout(board).items()}
-            for path, size in models if name in chosen else ():
-                found = board.network(path, size)
-                weight = 1 if path.startswith(f'{folder}/') and not re.search('half_|separable_', path) else 5  # of networks that are used
-                measured += weight * [(terms(told(name, path, size)['operators']), found['instructions'])]
-                stack = max(stack, found['stack'])
+            old = {k: columns[name] for k, columns in before.items()}
+            new = {k: v for k, v in old.items() if arrays_alone or is_measured(k)}
+            board = Board(name) if name in chosen or not arrays_alone else None
             if name in chosen:
-                new[('LAYOUT', 'stack')] = (stack + 255) // 256 * 256
-                new |= {row_of(k): f'{cost:.4g}' for k, cost in fit(measured).items()}
-            else:
-                new |= {k: columns[name] for k, columns in before.items() if k[0] in ('COST', 'FUNCTION') or k == ('LAYOUT', 'stack')}
+                new = {k: v for k, v in new.items() if arrays_alone and not is_array(k)}
+                found = board.models([m for m, _ in on_arrays])
+                new |= {row_of(k): f'{cost:.4g}' for k, cost in fit([(t, n) for (_, t), n in zip(on_arrays, found)]).items()}
+            if not arrays_alone:
+                new |= {('CODE', f'0x{mask:x}'): size for mask, size in code(board).items()} | {('LAYOUT', k): n for k, n in layout(board).items()}
+                new |= maps_of(board, folder, models) if name in chosen else {}
             for key, value in new.items():
                 rows.setdefault(key, {})[name] = str(value)
     write(rows)
@@ -376,7 +436,7 @@ def costs(chosen):
 
 def order(key):
     """Sizes as they were found, code by its number."""
-    cells = [] if key[0] == 'LAYOUT' else [int(c, 0) if c[0].isdigit() else c for c in key[1:]]
+    cells = [] if key[0] == 'LAYOUT' else [int(c, 0) if c[0].isdigit() else 255 if c == 'ANY_VARIANT' else c for c in key[1:]]
     return list(KEYS).index(key[0]), *cells
 
 
@@ -399,4 +459,4 @@ if __name__ == '__main__':
     if verb == 'separable':
         print(*(f'{path}:{size}' for path, size in separable(sys.argv[3])))
         sys.exit()
-    check(rest[0], rest[1:]) if verb == 'check' else costs(rest[0].split(',') if rest else list(BOARDS))
+    check(rest[0], rest[1:]) if verb == 'check' else costs(rest[0].split(',') if rest else list(BOARDS), rest[1:] == ['arrays'])

@@ -4,7 +4,7 @@
 #ifndef MONA_EMIT_C_H
 #define MONA_EMIT_C_H
 
-#include "engine/model_format.h"
+#include "engine/op/op.h"
 #include "formats/compiler/program/cpu_target.h"
 #include "formats/error.h"
 #include "mona.h"
@@ -26,18 +26,24 @@ enum { EMIT_C_ON_MAPS = 8, EMIT_C_VARIANTS };
 typedef struct emit_c_op {
     mona_op_kind kind;
     const char *name; /* the model's; "" if there is none */
-    bool half;        /* its arithmetic is in fp16, else in 8 bits */
-    bool array;       /* it works on arrays, and `macs` is the sum that mona_array_work() has */
+    bool array;       /* it works on arrays */
+    bool half;        /* its arithmetic is in fp16, else in 8 bits; on arrays: INT, else FLOAT */
     uint8_t
         variant; /* CONV: 1, depthwise; STORE: its block, and whether it is fused; RESIZE: its mode;
-                         EMIT_C_ON_MAPS: on whole maps */
+                         EMIT_C_ON_MAPS: on whole maps; on arrays, see emit_arrays.c */
     uint8_t function; /* mona_activation that comes last, in a kernel of its own; 0: none */
     /* Multiply-adds. padded, runs: of CONV, the same with channels padded as kernels compute them,
      * and pieces of input rows (mona_conv) for each pixel. extra: samples of planes (LOAD, STORE)
      * or of a residual (CONV). elements: of the output, with channels padded. rows: those of the
-     * output, of CONV for each block of 16 channels. */
+     * output, of CONV for each block of 16 channels. On arrays, see emit_arrays.c. */
     uint64_t macs, padded, runs, extra, elements, rows;
+    /* On arrays: elements that are made numbers, and numbers that are stored, by type; rows of side
+     * by side elements that are read so; 1. */
+    uint64_t read[MONA_TYPE_COUNT], put[MONA_TYPE_COUNT], pieces, once;
 } emit_c_op;
+
+/* Counts what an operator on arrays does, in `op`, which has all but counts. */
+void emit_c_count_array(emit_c_op *op, const mona_bound_op *b);
 
 /* Roots: functions that such a network names, as bits. An operator's row or array function, its
  * function for whole maps, a row kernel. */

@@ -93,16 +93,18 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
     emit_c_op op = {
         .kind = b->op->kind,
         .name = plan->model.strings + b->op->name,
-        .half = (loads ? b->output.type : b->input[0].type) == MONA_F16,
         .array = array,
+        .half = (loads ? b->output.type : b->input[0].type) == MONA_F16,
         .variant = map                            ? EMIT_C_ON_MAPS
                    : work_of[b->op->kind].variant ? work_of[b->op->kind].variant(b, fused)
                                                   : 0,
         .elements = elements_of(made, padded(made->channels, c0)),
         .rows = (uint64_t)made->height * (class->has_filter ? padded(made->channels, 16) / 16 : 1)};
-    op.macs = array                       ? mona_array_work(b)
-              : work_of[b->op->kind].macs ? work_of[b->op->kind].macs(b, op.elements)
-                                          : 0;
+    if (array) {
+        emit_c_count_array(&op, b);
+        return op;
+    }
+    op.macs = work_of[b->op->kind].macs ? work_of[b->op->kind].macs(b, op.elements) : 0;
     op.runs = class->has_filter ? conv_runs(b) : 0;
     op.padded = class->has_filter ? conv_padded(b) : 0;
     op.extra = loads || stores || residual ? elements_of(made, made->channels) : 0;
