@@ -7,12 +7,11 @@
 #include "engine/op/programs.h"
 #include "ops/helpers.h"
 
-/* LOAD: `dense` is for tensors whose rows are rows of one plane, `by_instructions` for those that
- * mona_load_in_lanes() accepts, and `by_scalar` for all others. */
+/* LOAD: `dense` is for tensors whose rows are rows of one plane, `by_scalar` for what the vector
+ * unit cannot turn into lanes. */
 void mona_load_program(const mona_row_call *calls, uint32_t count);
 bool mona_load_is_dense(const mona_bound_op *bound);
 void mona_load_dense(const mona_row_call *calls, uint32_t count);
-bool mona_load_in_lanes(const mona_bound_op *bound);
 void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
 
 /* STORE: by the scalar unit unless its samples are turned into lanes. */
