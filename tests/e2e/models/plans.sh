@@ -28,7 +28,7 @@ same_bytes() {
     succeeds "$1: mona run" "$mona" run "$tmp/planned.mona" --raw --cpu c -i "$tmp/$4.npy" -o "$tmp/wanted.npy"
     python3 -c 'import sys; d = open(sys.argv[1], "rb").read(); open(sys.argv[2], "wb").write(d[10 + int.from_bytes(d[8:10], "little"):])' \
         "$tmp/wanted.npy" "$tmp/wanted.raw"
-    ASAN_OPTIONS=detect_leaks=0 succeeds "$1: by its plan for $2" "$tmp/plans" "$tmp/planned.mona" $3 $5 $6 "$tmp/$4.raw" "$tmp/found.raw"
+    succeeds "$1: by its plan for $2" "$tmp/plans" "$tmp/planned.mona" $3 $5 $6 "$tmp/$4.raw" "$tmp/found.raw"
     succeeds "$1: the same bytes" cmp "$tmp/wanted.raw" "$tmp/found.raw"
 }
 same_bytes sr_x2_fast c c small 96 64
