@@ -271,8 +271,9 @@ extern const mona_op_run mona_run_load, mona_run_store, mona_run_conv, mona_run_
     mona_run_add, mona_run_mul, mona_run_resize, mona_run_depth_to_space, mona_run_max_pool,
     mona_run_average_pool, mona_run_array_map, mona_run_array_pick, mona_run_array_reduce,
     mona_run_array_matmul, mona_run_array_window, mona_run_array_resample, mona_run_array_gather,
-    mona_run_concat, mona_run_slice, mona_run_normalise, mona_run_attention, mona_run_array_sort,
-    mona_run_array_normalise, mona_run_pad, mona_run_array_kernel, mona_run_kernel;
+    mona_run_concat, mona_run_slice, mona_run_normalise, mona_run_attention, mona_run_attention_map,
+    mona_run_array_sort, mona_run_array_normalise, mona_run_pad, mona_run_array_kernel,
+    mona_run_kernel;
 extern const mona_op_class *const mona_ops[MONA_OP_COUNT]; /* by mona_op_kind */
 
 /* Whether row kernels take a bound CONV as depthwise. They write channel blocks then, no planes. */

@@ -261,6 +261,21 @@ static mona_map view_of(const worker *w, const plan_op *op)
                       op->row_bytes};
 }
 
+/* Clears the margins of the call's share of a map. */
+static void clear_margins(const worker *w, const plan_op *op, const mona_map_call *call)
+{
+    const mona_bound_op *b = &op->bound;
+    const uint64_t padding = mona_padding(&b->output);
+    const size_t column = b->output_c0 * mona_type_size(b->output.type);
+    const size_t left = (size_t)-op->map_x_begin * column, end = left + b->output.width * column;
+    for (uint32_t y = call->y_begin; y < call->y_end; y++)
+        for (uint32_t block = call->block_begin; block < call->block_end; block++) {
+            uint8_t *row = mona_session_row(w, op, y) + block * op->block_stride;
+            mona_fill_padding(row, left, padding);
+            mona_fill_padding(row + end, op->columns * column - end, padding);
+        }
+}
+
 /* Runs a share of a group on whole maps or arrays. */
 void mona_session_run_map(worker *w, const plan_group *g, uint32_t share)
 {
@@ -285,7 +300,7 @@ void mona_session_run_map(worker *w, const plan_group *g, uint32_t share)
     for (uint32_t i = 0; i < op->bound.op->input_count; i++)
         call.input[i] = view_of(w, &plan->ops[op->writer[i]]);
     if (op->columns > op->bound.output.width)
-        clear_rows(w, op, call.y_begin, call.y_end, call.block_begin, call.block_end);
+        clear_margins(w, op, &call);
     op->bound.run->map(&call);
 }
 

@@ -150,6 +150,15 @@ static inline void add_resize(graph *g, const map *from, mona_file_resize r)
     op->resize = r;
 }
 
+/* Attention of a map to itself. */
+static inline void add_attention(graph *g, const map *from, uint32_t heads)
+{
+    mona_file_op *op;
+    const uint32_t tensors[3] = {from->tensor, from->tensor, from->tensor};
+    add_map(g, MONA_OP_ATTENTION, from->channels, from->h, from->w, 3, tensors, &op);
+    op->attention = (mona_file_attention){.heads = heads, .scale = 0.25f, .value_scale = 1};
+}
+
 static inline void add_store(graph *g, int index, const map *from)
 {
     assert_int_equal(from->zero, 0);

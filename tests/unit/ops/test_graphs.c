@@ -213,6 +213,30 @@ static void whole_maps(void **state)
     }
 }
 
+/* Cores share the queries of attention over fewer rows than there are cores. Its result lies where
+ * a map without margins did, and its own margins are what the convolution after it reads. Blocks of
+ * channels that divide neither heads nor queries, and those of an only one. */
+static void attention_of_few_rows(void **state)
+{
+    static const struct {
+        uint32_t channels, heads;
+        int h, w;
+    } maps[] = {{64, 2, 1, 197}, {40, 5, 2, 123}, {16, 1, 1, 401}, {96, 3, 3, 55}};
+    (void)state;
+    for (uint32_t i = 0; i < sizeof maps / sizeof *maps; i++) {
+        graph g;
+        begin_as(&g, MONA_F16, 11 + i, 1, 4, maps[i].h, maps[i].w);
+        mona_file_conv wide = plain;
+        wide.kernel_w = 3, wide.pad_left = wide.pad_right = 1;
+        assert_true(add_conv(&g, &g.maps[0], maps[i].channels, plain, NULL));
+        add_attention(&g, &g.maps[1], maps[i].heads);
+        add_attention(&g, &g.maps[2], maps[i].heads);
+        assert_true(add_conv(&g, &g.maps[3], 4, wide, NULL));
+        add_store(&g, 0, &g.maps[4]);
+        check(&g);
+    }
+}
+
 /* On an AI Core rows of such a tile lie in several pieces of each 16 channels. */
 static void residuals_of_halves(void **state)
 {
@@ -402,6 +426,7 @@ int main(void)
         cmocka_unit_test(rows_of_two_pixels),
         cmocka_unit_test(rows_shorter_than_a_tile),
         cmocka_unit_test(whole_maps),
+        cmocka_unit_test(attention_of_few_rows),
         cmocka_unit_test(residuals_of_halves),
         cmocka_unit_test(single_pixels_for_all),
         cmocka_unit_test(random_graphs),
