@@ -315,9 +315,9 @@ static input_result read_packet(input *in, pipeline_error *error)
         if (!check_list(in, error))
             return INPUT_FAILED;
         if (code >= 0) {
-            remember_reached(in);
             in->corrupt += in->packet->flags & AV_PKT_FLAG_CORRUPT ? 1 : 0;
             timestamp_joins_place(&in->times, in->format, in->packet);
+            remember_reached(in); /* in the time of the pieces that were joined */
             return INPUT_FRAME;
         }
         if (in->from.kind->timed && code != AVERROR_EOF) {

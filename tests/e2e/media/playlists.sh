@@ -159,6 +159,10 @@ damaged "a transport stream with a hole" "$up/hole.ts" 'hole.ts: damaged: 2.00 s
 cat "$up/s0.ts" "$up/s1.ts" "$up/s0.ts" "$up/s1.ts" > "$up/joined.ts"
 asked "$up/joined.ts" --on-error stop
 same "one that was joined is whole" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 200"
+sed '/ENDLIST/d' "$up/whole.m3u8" > "$up/again.m3u8" # as a recorder that was started again
+sed -n '/^#EXTINF/,$p' "$up/whole.m3u8" >> "$up/again.m3u8"
+asked "$up/again.m3u8" --on-error stop
+same "a playlist whose clock starts again is as long as it says" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 300"
 sed "s/^s1/none/" "$up/whole.m3u8" > "$up/some.m3u8"
 for way in "-t 5" "--live" "--live -t 5"; do
     # shellcheck disable=SC2086
