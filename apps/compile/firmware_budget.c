@@ -36,10 +36,11 @@ _Static_assert(MEASURED_OPERATORS == (int)MONA_OP_COUNT,
                "operators have changed: run tests/boards/networks.py costs");
 
 /* Bytes of the objects that a network as C consists of, and of its functions: for each, and for
- * each of its planes. stack: the most that any network was seen to take. */
+ * each of its planes. stack: the most that any network was seen to take, and any with operators on
+ * arrays. */
 static const struct {
     uint32_t op[CPUS], plan[CPUS], conv[CPUS], epilogue[CPUS], isa[CPUS], shape[CPUS];
-    uint32_t entry[CPUS], entry_plane[CPUS], stack[CPUS];
+    uint32_t entry[CPUS], entry_plane[CPUS], stack[CPUS], array_stack[CPUS];
 } layout = {
 #define LAYOUT(member, ...) .member = {__VA_ARGS__},
 #include "apps/compile/firmware_costs.inc"
@@ -148,9 +149,18 @@ static double flash_of(const budget *b)
     return (double)(b->code + b->tables + b->n.constant_bytes);
 }
 
+static uint32_t stack_of(const budget *b)
+{
+    uint32_t bytes = layout.stack[b->cpu];
+    for (size_t o = 0; o < b->n.run_count; o++)
+        if (b->n.ops[o].array && bytes < layout.array_stack[b->cpu])
+            bytes = layout.array_stack[b->cpu];
+    return bytes;
+}
+
 static double ram_of(const budget *b)
 {
-    return (double)(b->n.arena_bytes + layout.stack[b->cpu]);
+    return (double)(b->n.arena_bytes + stack_of(b));
 }
 
 /* ---- what a board has ------------------------------------------------------------------------ */
@@ -347,7 +357,7 @@ static void add_budget(cJSON *to, const budget *b, const mona_model *model, cons
         {"flash_constants", (double)n->constant_bytes, true},
         {"flash", flash_of(b), true},
         {"ram_arena", (double)n->arena_bytes, true},
-        {"ram_stack", layout.stack[b->cpu], true},
+        {"ram_stack", stack_of(b), true},
         {"ram", ram_of(b), true},
         {"ram_buffers", (double)b->buffers, true},
         {"lines", n->lines.count, true},

@@ -78,7 +78,7 @@ static void float_block(const mona_array_call *call, const mona_array_map *m, ar
 static void int_block(const mona_array_call *call, const mona_array_map *m, array_walk *walks,
                       uint64_t first, uint32_t count)
 {
-    int64_t room[MAP_OPERANDS][ARRAY_BLOCK], y[ARRAY_BLOCK];
+    int64_t room[MAP_OPERANDS][WIDE_BLOCK], y[WIDE_BLOCK];
     const int64_t *x[MAP_OPERANDS] = {0};
     const bool is_unsigned = call->bound->input[0].type == MONA_U64;
     for (uint32_t k = 0; k < call->bound->op->input_count; k++) {
@@ -98,9 +98,10 @@ static void array(const mona_array_call *call)
     array_walk walks[MAP_OPERANDS];
     for (uint32_t k = 0; k < operands; k++)
         walks[k] = walk_from(l.dims, l.extent, l.stride[k], m->base[k], call->begin);
+    const uint32_t block = m->arithmetic == MONA_FLOAT ? ARRAY_BLOCK : WIDE_BLOCK;
     uint32_t count;
     for (uint64_t i = call->begin; i < call->end; i += count) {
-        count = call->end - i < ARRAY_BLOCK ? (uint32_t)(call->end - i) : ARRAY_BLOCK;
+        count = call->end - i < block ? (uint32_t)(call->end - i) : block;
         if (m->arithmetic == MONA_FLOAT)
             float_block(call, m, walks, i, count);
         else

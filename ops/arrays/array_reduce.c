@@ -47,9 +47,11 @@ static array_walk reduced_walk(const mona_array_reduce *r, int64_t at)
 /* ---- floats: what has been made of the numbers so far -------------------------------------- */
 
 typedef struct sums {
-    double sum[ARRAY_BLOCK];
-    float best[ARRAY_BLOCK]; /* largest or smallest */
-    int64_t index[ARRAY_BLOCK];
+    union {
+        double sum[WIDE_BLOCK];
+        int64_t index[WIDE_BLOCK]; /* where is_arg(function) */
+    };
+    float best[WIDE_BLOCK]; /* largest or smallest */
 } sums;
 
 static void start(sums *s, uint32_t function, uint32_t count)
@@ -57,9 +59,11 @@ static void start(sums *s, uint32_t function, uint32_t count)
     const bool smallest = function == MONA_REDUCE_MIN || function == MONA_REDUCE_ARG_MIN ||
                           function == MONA_REDUCE_ARG_MIN_LAST;
     for (uint32_t i = 0; i < count; i++) {
-        s->sum[i] = function == MONA_REDUCE_PRODUCT ? 1 : 0;
+        if (is_arg(function))
+            s->index[i] = 0;
+        else
+            s->sum[i] = function == MONA_REDUCE_PRODUCT ? 1 : 0;
         s->best[i] = smallest ? __builtin_inff() : -__builtin_inff();
-        s->index[i] = 0;
     }
 }
 
@@ -166,7 +170,7 @@ static void take_numbers(sums *s, uint32_t function, uint32_t i, uint32_t output
 static void take_output(const mona_array_call *call, const mona_array_reduce *r, sums *s,
                         uint32_t function, uint32_t i, uint32_t outputs, const int64_t *at)
 {
-    float room[REDUCED_TOGETHER][ARRAY_BLOCK];
+    float room[REDUCED_TOGETHER][WIDE_BLOCK];
     const float *x[REDUCED_TOGETHER];
     array_walk walk[REDUCED_TOGETHER];
     const uint64_t all = mona_array_product(r->extent + r->kept, r->reduced);
@@ -174,7 +178,7 @@ static void take_output(const mona_array_call *call, const mona_array_reduce *r,
     for (uint32_t j = 0; j < outputs; j++)
         walk[j] = reduced_walk(r, at[j]);
     for (uint64_t done = 0; done < all; done += count) {
-        count = all - done < ARRAY_BLOCK ? (uint32_t)(all - done) : ARRAY_BLOCK;
+        count = all - done < WIDE_BLOCK ? (uint32_t)(all - done) : WIDE_BLOCK;
         for (uint32_t j = 0; j < outputs; j++)
             x[j] = mona_array_view(room[j], source_of(call, 0), &walk[j], count);
         take_numbers(s, function, i, outputs, x, count, (int64_t)done);
@@ -207,7 +211,7 @@ static void take_lanes(sums *s, uint32_t function, const float *x, uint32_t coun
 static void take_outputs(const mona_array_call *call, const mona_array_reduce *r, sums *s,
                          uint32_t function, uint64_t first, uint32_t count)
 {
-    float room[ARRAY_BLOCK];
+    float room[WIDE_BLOCK];
     const uint64_t all = mona_array_product(r->extent + r->kept, r->reduced);
     const array_walk outputs = kept_walk(r, first);
     array_walk walk = reduced_walk(r, 0);
@@ -260,10 +264,9 @@ static void float_block(const mona_array_call *call, const mona_array_reduce *r,
         mona_array_put_ints(call->output, type, MONA_WRAP, false, first, s.index, count);
         return;
     }
-    float y[ARRAY_BLOCK];
     for (uint32_t i = 0; i < count; i++)
-        y[i] = result(&s, r->function, i, all);
-    mona_array_put_floats(call->output, type, MONA_WRAP, first, y, count);
+        s.best[i] = result(&s, r->function, i, all);
+    mona_array_put_floats(call->output, type, MONA_WRAP, first, s.best, count);
 }
 
 /* ---- integers ------------------------------------------------------------------------------ */
@@ -307,7 +310,7 @@ static uint64_t combined(uint32_t function, uint64_t sum, int64_t x, bool is_uns
 
 static int64_t whole_output(const mona_array_call *call, const mona_array_reduce *r, int64_t at)
 {
-    int64_t x[ARRAY_BLOCK], best = 0, index = 0;
+    int64_t x[WIDE_BLOCK], best = 0, index = 0;
     const bool is_unsigned = call->bound->input[0].type == MONA_U64;
     const uint64_t all = mona_array_product(r->extent + r->kept, r->reduced);
     const bool picks =
@@ -316,7 +319,7 @@ static int64_t whole_output(const mona_array_call *call, const mona_array_reduce
     array_walk walk = reduced_walk(r, at);
     uint32_t count;
     for (uint64_t done = 0; done < all; done += count) {
-        count = all - done < ARRAY_BLOCK ? (uint32_t)(all - done) : ARRAY_BLOCK;
+        count = all - done < WIDE_BLOCK ? (uint32_t)(all - done) : WIDE_BLOCK;
         mona_array_ints(x, source_of(call, 0), &walk, count);
         for (uint32_t k = 0; k < count; k++) {
             if (!picks)
@@ -333,7 +336,7 @@ static int64_t whole_output(const mona_array_call *call, const mona_array_reduce
 static void int_block(const mona_array_call *call, const mona_array_reduce *r, uint64_t first,
                       uint32_t count)
 {
-    int64_t y[ARRAY_BLOCK];
+    int64_t y[WIDE_BLOCK];
     const bool is_unsigned = call->bound->input[0].type == MONA_U64;
     array_walk outputs = kept_walk(r, first);
     for (uint32_t i = 0; i < count; i++, walk_pass(&outputs, 1))
@@ -347,7 +350,7 @@ static void array(const mona_array_call *call)
     const mona_array_reduce *r = array_record(call->bound);
     uint32_t count;
     for (uint64_t i = call->begin; i < call->end; i += count) {
-        count = call->end - i < ARRAY_BLOCK ? (uint32_t)(call->end - i) : ARRAY_BLOCK;
+        count = call->end - i < WIDE_BLOCK ? (uint32_t)(call->end - i) : WIDE_BLOCK;
         if (r->arithmetic == MONA_FLOAT)
             float_block(call, r, i, count);
         else

@@ -11,6 +11,9 @@
 /* Elements that are processed at a time, so few that they and their results stay in a first-level
  * cache. */
 enum { ARRAY_BLOCK = 256 };
+/* The same where several blocks hold numbers of 64 bits, so that the stack of a controller has room
+ * for them: 8 KB. */
+enum { WIDE_BLOCK = 128 };
 
 static inline const void *array_record(const mona_bound_op *b)
 {

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks as C on emulated boards: what the linker and QEMU say of them, beside what mona inspect --firmware tells.
 
-    networks.py check MONA BUILD BOARDS NETWORK:WxH...   told beside found, a line each; fails beyond the bounds
+    networks.py check MONA BUILD BOARDS NETWORK:WxH...   told beside found, a line each; fails beyond the bounds; NETWORK: is one
+                                                         of its own size, so small that its instructions are shown alone
     networks.py costs MONA BUILD [BOARD,...] [arrays]    writes apps/compile/firmware_costs.inc anew (minutes a board);
                                                          instructions and stacks of other boards than these stay;
                                                          arrays: instructions of operators on arrays alone
     networks.py separable MONA FOLDER                    writes networks of depthwise convolutions, and prints them for check
+    networks.py arrays MONA FOLDER                       the same of networks of operators on arrays
 
 BUILD holds boards/BOARD/libmona.a of apps/firmware/Makefile, operators, and array_costs.
 """
@@ -46,8 +48,13 @@ def variable(name):
     return re.sub(r'\$\((\w[\w-]*)\)', lambda m: variable(m[1]), value)
 
 
+def size_of(size):
+    """'': the model's own."""
+    return ['--size', size] if size else []
+
+
 def told(board, path, size):
-    text = run([MONA, 'inspect', path, '--firmware', BOARDS[board], '--size', size, '--json'])
+    text = run([MONA, 'inspect', path, '--firmware', BOARDS[board], *size_of(size), '--json'])
     return json.loads(text)['firmware']
 
 
@@ -125,7 +132,7 @@ class Board:
 
     def emit(self, path, size):
         run([MONA, 'compile', path, '-o', f'{self.folder}/net.c', '--emit', 'c', '--target', variable(f'TARGET_{self.name}'),
-             '--size', size])
+             *size_of(size)])
         return f'{self.folder}/net.h'
 
     def network(self, path, size):
@@ -172,8 +179,9 @@ def check(boards, networks):
             t, f = told(name, path, size), board.network(path, size)
             flash, work = t['flash'] / f['flash'] - 1, (t['instructions'] or 0) / f['instructions'] - 1
             known = t['instructions'] is not None
+            far = known and size and abs(work) > board.bound
             wrong = [what for what, bad in (('flash', abs(flash) > 0.05), ('RAM', t['ram_arena'] != f['ram_arena']),
-                                            ('stack', f['stack'] > t['ram_stack']), ('instructions', known and abs(work) > board.bound),
+                                            ('stack', f['stack'] > t['ram_stack']), ('instructions', far),
                                             ('CRC', crcs.setdefault(network, f['crc']) != f['crc'])) if bad]
             failures += len(wrong)
             print(f'{"not ok" if wrong else "ok"} {name} {os.path.basename(path)} {size}: flash {f["flash"]} {flash:+.1%}, RAM {f["ram_arena"]}, '
@@ -268,6 +276,8 @@ NETWORKS = ['sr_x2_tiny:32x24', 'sr_x2_fast:32x24', 'sr_x2_fast:64x16', 'denoise
             'sr_x2_best:24x16', 'sr_x4_fast:32x16', 'sr_x2_tiny:96x16', 'sr_x2_tiny:16x48', 'sr_x2_balanced:64x12', 'denoise_balanced:64x16',
             'sr_x2_fast:160x8', 'denoise_fast:128x16', 'denoise_fast:64x48', 'sr_x4_fast:96x12', 'sr_x3_fast:32x16', 'sr_x3_fast:96x8',
             'bicubic_x2:32x24', 'bicubic_x2:64x16']
+# Networks of operators on arrays, each of one size.
+ARRAYS = ['broadcast', 'casts', 'functions', 'mixed', 'moves', 'normalise', 'products', 'quantised', 'reduce', 'resize', 'windows']
 HALVES = ['sr_x2_tiny', 'sr_x2_fast', 'denoise_fast']
 # Depthwise convolutions between 1x1 ones, as in classifiers: side of the frame, kernel, and channels of each pair, of which the
 # second halves the sides.
@@ -317,6 +327,13 @@ def terms(rows):
             f = ('function', r['function'], key[2], 'elements')
             found[f] = found.get(f, 0) + r['elements']
     return found
+
+
+def array_networks(folder):
+    """Models of ARRAYS."""
+    for name in ARRAYS:
+        run([MONA, 'compile', f'tests/conformance/array_{name}/model.onnx', '-o', f'{folder}/{name}.mona'])
+        yield f'{folder}/{name}.mona'
 
 
 def array_terms(rows):
@@ -369,6 +386,7 @@ def fit(measured):
     return found
 
 
+STACKS = ('LAYOUT', 'stack'), ('LAYOUT', 'array_stack')
 KEYS = {'LAYOUT': 1, 'CODE': 1, 'COST': 4, 'FUNCTION': 2}  # before the columns
 MACROS = ['OPERATORS', *KEYS]
 COSTS = 'apps/compile/firmware_costs.inc'
@@ -393,22 +411,26 @@ def costs_before():
 
 def is_measured(key):
     """What runs tell; the compiler and the linker tell the others."""
-    return key[0] in ('COST', 'FUNCTION') or key == ('LAYOUT', 'stack')
+    return key[0] in ('COST', 'FUNCTION') or key in STACKS
 
 
 def is_array(key):
-    return key[0] == 'COST' and 'ARRAY' in key[1]
+    return key == STACKS[1] or key[0] == 'COST' and 'ARRAY' in key[1]
+
+
+def in_steps(stack):
+    return (stack + 255) // 256 * 256
 
 
 def maps_of(board, folder, models):
-    """Costs of operators on maps, and the stack."""
+    """Costs of operators on maps, and their stack."""
     measured, stack = [], 0
     for path, size in models:
         found = board.network(path, size)
         weight = 1 if path.startswith(f'{folder}/') and not re.search('half_|separable_', path) else 5  # of networks that are used
         measured += weight * [(terms(told(board.name, path, size)['operators']), found['instructions'])]
         stack = max(stack, found['stack'])
-    return {row_of(k): f'{cost:.4g}' for k, cost in fit(measured).items()} | {('LAYOUT', 'stack'): (stack + 255) // 256 * 256}
+    return {row_of(k): f'{cost:.4g}' for k, cost in fit(measured).items()} | {STACKS[0]: in_steps(stack)}
 
 
 def costs(chosen, arrays_alone):
@@ -426,6 +448,7 @@ def costs(chosen, arrays_alone):
                 new = {k: v for k, v in new.items() if arrays_alone and not is_array(k)}
                 found = board.models([m for m, _ in on_arrays])
                 new |= {row_of(k): f'{cost:.4g}' for k, cost in fit([(t, n) for (_, t), n in zip(on_arrays, found)]).items()}
+                new[STACKS[1]] = in_steps(max(board.network(path, '')['stack'] for path in array_networks(folder)))
             if not arrays_alone:
                 new |= {('CODE', f'0x{mask:x}'): size for mask, size in code(board).items()} | {('LAYOUT', k): n for k, n in layout(board).items()}
                 new |= maps_of(board, folder, models) if name in chosen else {}
@@ -456,6 +479,9 @@ def write(rows):
 
 if __name__ == '__main__':
     verb, rest = sys.argv[1], sys.argv[4:]
+    if verb == 'arrays':
+        print(*(f'{path}:' for path in array_networks(sys.argv[3])))
+        sys.exit()
     if verb == 'separable':
         print(*(f'{path}:{size}' for path, size in separable(sys.argv[3])))
         sys.exit()

@@ -83,7 +83,7 @@ static void reduce(emit_c_op *op, const mona_bound_op *b)
     op->macs = mona_array_product(r->extent, dims);
     const uint64_t all = op->macs / op->elements;
     const uint64_t row = by_output ? all : op->elements;
-    op->runs = op->macs / row * parts_of(row, ARRAY_BLOCK);
+    op->runs = op->macs / row * parts_of(row, WIDE_BLOCK);
     const bool has_run = by_output ? r->reduced : r->kept;
     views(op, b, 0, has_run ? r->stride[end - 1] : 0, op->macs,
           has_run && r->extent[end - 1] < row ? r->extent[end - 1] : op->macs);

@@ -84,10 +84,10 @@ board() {
     same "$1: updates of a model are taken or refused" "$(emulate "$1" slots 0)" 0
     sed "s/^# /# $1: /; t; s/^/# $1: /" "$tmp/out"
     if full; then
-        budget "$1" $networks
+        budget "$1" $networks $arrays
         operators "$1" "$5" "$2"
     else
-        budget "$1" sr_x2_tiny:64x48 denoise_fast:48x32
+        budget "$1" sr_x2_tiny:64x48 denoise_fast:48x32 $arrays
     fi
 }
 
@@ -161,6 +161,7 @@ networks="sr_x2_tiny:64x48 sr_x2_fast:160x120 sr_x2_fast_anime:100x30 sr_x3_fast
 if full && python3 -c 'import onnx, numpy' 2> /dev/null; then
     networks="$networks $(python3 tests/boards/networks.py separable "$mona" "$tmp")"
 fi
+arrays=$(python3 tests/boards/networks.py arrays "$mona" "$tmp")
 board virt aarch64-linux-gnu- 350 400 cortex-a53
 if [ -z "$SANITIZE" ] && python3 -c 'import cffi, numpy' 2> /dev/null; then
     ${CC:-gcc} -std=c11 -I. -o "$tmp/scenes" tests/boards/scenes.c apps/firmware/sensor.c && "$tmp/scenes" > "$tmp/luma"
