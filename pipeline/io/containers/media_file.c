@@ -26,7 +26,13 @@
 /* A context's opaque value is mona's: how many files were opened before there were streams, of
  * which lists that name themselves have no end, marks, and how many files of a list were not
  * read. */
-enum { MOST_BEFORE_STREAMS = 100, ENDS_LISTS = 1 << 16, HAS_ENDED = 1 << 17, ONE_LOST = 1 << 18 };
+enum {
+    MOST_BEFORE_STREAMS = 100,
+    ENDS_LISTS = 1 << 16,
+    HAS_ENDED = 1 << 17,
+    HAS_BREAKS = 1 << 18,
+    ONE_LOST = 1 << 19
+};
 
 static uintptr_t marks(const AVFormatContext *media)
 {
@@ -80,6 +86,14 @@ static bool is_playlist(AVIOContext *file)
     return playlist;
 }
 
+static bool has_breaks(const char *list)
+{
+    static const char tag[] = "\n#EXT-X-DISCONTINUITY"; /* and its -SEQUENCE, which is none */
+    while ((list = strstr(list, tag)) && *(list += sizeof tag - 1) == '-')
+        continue;
+    return list;
+}
+
 /* Puts the list with an end behind it in its place; a second end says nothing more. */
 static int end_list(AVFormatContext *media, AVIOContext **part)
 {
@@ -92,6 +106,7 @@ static int end_list(AVFormatContext *media, AVIOContext **part)
     int code = avio_read_to_bprint(*part, &text, MOST);
     if (code >= 0) {
         mark(media, strstr(text.str, "#EXTINF") && !strstr(text.str, end) ? HAS_ENDED : 0);
+        mark(media, has_breaks(text.str) ? HAS_BREAKS : 0);
         avio_closep(part);
         data = av_asprintf("data:text/plain,%s%s\n", text.str, end);
         code = data ? av_dict_set(&options, "protocol_whitelist", "data", 0) : AVERROR(ENOMEM);
@@ -160,6 +175,11 @@ void media_end_lists(AVFormatContext *media)
 bool media_list_ended(const AVFormatContext *media)
 {
     return marks(media) & HAS_ENDED;
+}
+
+bool media_list_has_breaks(const AVFormatContext *media)
+{
+    return marks(media) & HAS_BREAKS;
 }
 
 /* libav's reader of HLS asks for playlists over one connection past io_open, if the server lets

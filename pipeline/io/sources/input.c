@@ -452,11 +452,12 @@ static bool feed(input *in, pipeline_error *error)
 /* ---- frames ------------------------------------------------------------------------------- */
 
 /* Demuxers skip what they cannot read and say no more than that there was a fault, or mark a packet
- * beside it: that of a transport stream which another should follow, as its counters say. */
+ * beside it: that of a transport stream which another should follow, as its counters say. Where a
+ * list says that they begin again, neither counters nor clock tell that film is missing. */
 static void note_gap(input *in, int64_t gap)
 {
     const uint64_t faults = av_log_errors_count() + in->corrupt;
-    if (faults > in->gap_faults)
+    if (faults > in->gap_faults && !media_list_has_breaks(in->format))
         in->missing += gap;
     else
         in->uneven = true;

@@ -156,6 +156,9 @@ for second in zeros junk cut inside; do
 done
 cat "$up/s0.ts" "$up/s2.ts" > "$up/hole.ts"
 damaged "a transport stream with a hole" "$up/hole.ts" 'hole.ts: damaged: 2.00 s of film are missing'
+sed '/^s1/d; s/^s2/#EXT-X-DISCONTINUITY\n&/' "$up/whole.m3u8" > "$up/some.m3u8"
+asked "$up/some.m3u8" --on-error stop
+same "a jump of the clock that a playlist announces is no damage" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 100"
 cat "$up/s0.ts" "$up/s1.ts" "$up/s0.ts" "$up/s1.ts" > "$up/joined.ts"
 asked "$up/joined.ts" --on-error stop
 same "one that was joined is whole" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 200"
