@@ -301,7 +301,7 @@ typedef long any_function(PARAMETERS);
 
 static void stdio_error(FILE *file)
 {
-    if (file) /* NULL: all */
+    if (file)                 /* NULL: all */
         file->_flags |= 0x20; /* ferror tells it */
 }
 
