@@ -13,9 +13,11 @@
 #include "engine/run/session.h"
 
 enum {
-    /* How often a core polls before it sleeps until the others have ended their group. This takes
-     * longer than the difference between two cores with equal work, and less than a time slice. */
-    LOOKS = 1 << 14,
+    /* How often a core polls before it sleeps until the others have ended their group: 0.1 ms at
+     * 4 GHz, about what waking it costs in a virtual machine, so that waiting takes at most twice
+     * as long as it must. A transformer of 100 groups on two cores took 1.7 times as long with 1 <<
+     * 14; films take the same time of processors with both. */
+    LOOKS = 1 << 18,
     MAX_STRIPS = 1 << 16, /* of a group, as numbers of 16 bits */
 };
 
