@@ -34,8 +34,8 @@ for net in resnet18 resnet50 mobilenet_v2; do
 done
 same "ResNet-50: batch normalisations, activations and sums" \
     "$(report "$tmp/resnet50.json" '[r["applied"] for r in d["rules"] if r["rule"] in ("affine", "activation", "residual-add")]')" "[53, 49, 16]"
-# How much depends on the caches of this machine, which the strips follow.
-same "ResNet-50: more of the tensors' memory is saved than layer by layer could be" "$(report "$tmp/resnet50.json" 'd["memory"]["reuse"] > d["memory"]["bound"]')" True
+# 84.1 % with AVX2 alone, whose plans are made for speed; 87.3 % with all others (test_networks.c).
+same "ResNet-50: 84 % of the tensors' memory are saved" "$(report "$tmp/resnet50.json" 'd["memory"]["reuse"] >= 0.84')" True
 seconds=$(cpu_seconds "$mona" compile "$tmp/resnet50.onnx" -o "$tmp/net.mona")
 if [ -n "$SANITIZE" ]; then
     skip "sanitised: ResNet-50 took $seconds s"

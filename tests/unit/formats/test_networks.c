@@ -96,7 +96,8 @@ static double reuse_of(const char *name, double *bound)
     mona_model model;
     mona_plan *plan;
     mona_plan_tensors t;
-    const mona_config config = {.threads = 1, .cache_bytes = 768 << 10, .sizes = {{224, 224}}};
+    const mona_config config = {
+        .threads = 1, .cache_bytes = 768 << 10, .cpu = "c", .sizes = {{224, 224}}};
     assert_int_equal(mona_model_open(&model, bytes, size), MONA_OK);
     void *memory = aligned_alloc(64, mona_plan_bytes(&model));
     assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
@@ -107,16 +108,18 @@ static double reuse_of(const char *name, double *bound)
     return 1 - (double)t.planned_bytes / (double)t.all_bytes;
 }
 
-/* On one core. The bound is for operators that run one by one on whole tensors. */
+/* On one core. The bound is for operators that run one by one on whole tensors. Plans depend on the
+ * instruction set: AVX2's are made for speed (plan_groups.c) and save 84.1 % of ResNet-50. */
 static void memory_is_reused(void **state)
 {
+    static const double least[] = {0.83, 0.87, 0.89};
     (void)state;
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
         double bound;
         const double reuse = reuse_of(networks[i].name, &bound);
         print_message("# %s: %.1f %% of the tensors' memory is saved, %.1f %% layer by layer\n",
                       networks[i].name, 100 * reuse, 100 * bound);
-        assert_true(reuse > bound);
+        assert_true(reuse >= least[i] && reuse > bound);
     }
 }
 
