@@ -54,7 +54,7 @@ typedef enum form {
     AN_ENTRY, /* VALUE INPUT NUMBER */
     A_VALUE,  /* VALUE */
     A_SAMPLE, /* INPUT PLANE ROW COLUMN */
-    A_GATHER, /* VALUE VALUE INPUT */
+    A_GATHER, /* VALUE VALUE NUMBER */
     A_STORE,  /* PLANE NUMBER VALUE */
 } form;
 
@@ -89,6 +89,7 @@ static const struct operation {
     {"column", MONA_KERNEL_COLUMN, A_VALUE},
     {"sample", MONA_KERNEL_SAMPLE, A_SAMPLE},
     {"gather", MONA_KERNEL_GATHER, A_GATHER},
+    {"spread", MONA_KERNEL_SPREAD, A_GATHER},
     {"store", MONA_KERNEL_STORE, A_STORE},
 };
 
@@ -192,19 +193,21 @@ static bool parse_step(described *d, const char *line)
     return parse_words(&operations[i], words, &d->steps[d->count++]);
 }
 
-/* "program OUTPUT FULL UNIFORM", then "halves" if it is of f16 numbers */
+/* "program OUTPUT FULL UNIFORM", then "halves" if it is of f16 numbers, and "rows INPUTS" if
+ * results and these inputs are rows */
 static bool parse_program(described *d, const char *line)
 {
-    unsigned output, full, uniform;
-    int end = 0;
+    unsigned output, full, uniform, inputs = 0;
+    int end = 0, all = 0;
     if (sscanf(line, "program %4u %5u %5u%n", &output, &full, &uniform, &end) != 3 ||
         output >= d->kernel.outputs)
         return false;
-    const bool halves = !strcmp(line + end, " halves");
-    if (line[end] && !halves)
+    const bool rows = sscanf(line + end, " halves%n rows %3u%n", &all, &inputs, &all) == 1;
+    if (line[end + all])
         return false;
     d->now = &d->programs[output];
-    *d->now = (mona_kernel_program){.full = full, .uniform = uniform, .halves = halves};
+    *d->now = (mona_kernel_program){
+        .full = full, .uniform = uniform, .in_rows = inputs, .halves = line[end], .rows = rows};
     d->first[output] = d->count;
     return true;
 }

@@ -18,6 +18,7 @@ typedef enum mona_kernel_operation {
     MONA_KERNEL_SAMPLE, /* the next sample is that of input a at plane, row and column */
     MONA_KERNEL_HALF,   /* to = a, an f32 number, rounded to an f16 number; both are uniform */
     MONA_KERNEL_GATHER, /* to = entry a, an s32 number, of table `value` */
+    MONA_KERNEL_SPREAD, /* `value` ones from `to` on, all samples of a cell in rows, are a's */
     MONA_KERNEL_STORE,  /* a plane of the output has the values side by side from a on: bits, or for
                            an 8-bit type f32 numbers, saturated; planes in order, each once */
     MONA_KERNEL_OPERATIONS,
@@ -46,11 +47,17 @@ typedef struct mona_kernel_step {
 
 /* Of one output. full, uniform: how many values there are at a time. count 0: there is none.
  * halves: samples and other values of cells are f16 numbers, not of 32 bits, and the output is of
- * bytes. Each uniform value is of either kind, all over its 32 bytes. */
+ * bytes. Each uniform value is of either kind, all over its 32 bytes.
+ *
+ * in_rows: a bit of each input whose samples stay as they lie, and rows: so do the results. The
+ * samples of a plane's cells, or as many values side by side, are then all rows one after the
+ * other, which only what is the same for all of them may be computed of: none of these values is
+ * that of one sample. */
 typedef struct mona_kernel_program {
     const mona_kernel_step *steps;
     uint32_t count, full, uniform, samples;
-    bool halves;
+    uint32_t in_rows;
+    bool halves, rows;
 } mona_kernel_program;
 
 #endif

@@ -123,7 +123,8 @@ static bool side_by_side_from(const emitting *e, mona_kernel_value v, uint32_t n
 /* Elements that become a value: where a sample was, other samples follow. */
 static uint32_t made(const emitting *e, mona_kernel_value to)
 {
-    return to.kind == MONA_KERNEL_SAMPLED ? e->t.cells : e->t.count;
+    const bool sample = to.kind == MONA_KERNEL_SAMPLED;
+    return sample && !e->t.input[e->samples[to.index]->a.index].rows ? e->t.cells : e->t.count;
 }
 
 static bool is_half(ac_vec2 op)
@@ -147,7 +148,7 @@ static bool clear_of(const emitting *e, const mona_kernel_step *s, mona_kernel_v
 {
     const ac_address to = value_at(e, s->to), at = value_at(e, from);
     const uint64_t all = (uint64_t)s->value * e->t.count * e->t.value_bytes;
-    return at == to || at + all <= to || to + all <= at;
+    return is_uniform(from) || at == to || at + all <= to || to + all <= at;
 }
 
 static void vector_step(const emitting *e, const mona_kernel_step *s)
@@ -390,6 +391,8 @@ static void compute(emitting *e)
             place_step(e, s);
         else if (s->operation == MONA_KERNEL_GATHER)
             gather_step(e, s);
+        else if (s->operation == MONA_KERNEL_SPREAD)
+            mona_kernel_spread(t, value_at(e, s->to), value_at(e, s->a));
         else if (s->operation < MONA_KERNEL_CONST && !is_uniform(s->to))
             vector_step(e, s);
     }
@@ -569,6 +572,17 @@ static bool far_apart(mona_kernel_value a, mona_kernel_value b, uint32_t n)
            b.index + n <= a.index;
 }
 
+/* All samples of a cell, of another value. */
+static bool spread_ok(const mona_kernel_operand *out, const mona_kernel_program *p,
+                      const mona_kernel_step *s, uint32_t samples)
+{
+    return p->rows && s->value == (uint32_t)out->cell_rows * out->cell_columns &&
+           s->to.kind == MONA_KERNEL_FULL && value_ok(p, s->to, s->value, samples) &&
+           !is_uniform(s->a) &&
+           (s->a.kind != s->to.kind || s->a.index < s->to.index ||
+            s->a.index >= s->to.index + s->value);
+}
+
 /* Values of cells have the program's type. */
 static bool type_ok(const mona_kernel_program *p, const mona_kernel_step *s)
 {
@@ -629,6 +643,8 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
     case MONA_KERNEL_HALF:
         return to_ok && a_ok && p->halves && is_uniform(s->to) && is_uniform(s->a) &&
                s->to.index != s->a.index;
+    case MONA_KERNEL_SPREAD:
+        return a_ok && spread_ok(out, p, s, so_far->samples);
     case MONA_KERNEL_SAMPLE:
         return take_sample(b, s, so_far);
     case MONA_KERNEL_STORE:

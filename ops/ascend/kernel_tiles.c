@@ -26,17 +26,34 @@ static bool is_byte(mona_type type)
     return mona_type_size(type) == 1;
 }
 
-/* Elements lie side by side where nothing asks for their neighbours and none has 16 bits. */
+/* Elements lie side by side where nothing asks for their neighbours and none has 16 bits, and all
+ * or none stay in rows. */
 static bool needs_lanes(const kernel_tiles *t)
 {
-    bool lanes = false;
+    bool lanes = t->spreads, rows = t->output.rows, others = !rows;
     for (uint32_t i = 0; i <= t->kernel->inputs; i++) {
-        const mona_kernel_operand *o =
-            i < t->kernel->inputs ? t->input[i].operand : t->output.operand;
-        lanes |= o->planes && (o->cell_rows > 1 || o->cell_columns > 1 || o->around_rows ||
-                               o->around_columns || mona_type_size(o->type) == 2);
+        const kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
+        const mona_kernel_operand *o = p->operand;
+        rows |= p->rows;
+        others |= o->planes && !p->rows;
+        lanes |=
+            o->planes && !p->rows &&
+            (p->cell > 1 || o->around_rows || o->around_columns || mona_type_size(o->type) == 2);
     }
-    return lanes;
+    return lanes || (rows && others);
+}
+
+/* Bytes without neighbours. */
+static bool rows_possible(const kernel_tiles *t)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i <= t->kernel->inputs; i++) {
+        const kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
+        const mona_kernel_operand *o = p->operand;
+        ok = ok && (!p->rows || (t->program->halves && o->planes && is_byte(o->type) &&
+                                 !o->around_rows && !o->around_columns));
+    }
+    return ok;
 }
 
 /* Rows of whole blocks; types that lanes are made of. */
@@ -111,10 +128,11 @@ static void size_side_by_side(kernel_tiles *t)
         p->raw_row = p->raw_plane = t->count * p->cell_bytes;
         p->raw_bytes = p->raw_plane * (i < t->kernel->inputs ? planes_of(p) : 1);
         p->wide_plane = i < t->kernel->inputs && is_byte(p->operand->type) && planes_of(p)
-                            ? t->count * t->value_bytes
+                            ? t->count * p->cell * t->value_bytes
                             : 0;
     }
-    t->bring_bytes.rows = t->put_rows_bytes = t->count * (uint32_t)sizeof(uint16_t);
+    t->bring_bytes.rows = t->put_rows_bytes =
+        t->program->halves ? 0 : t->count * (uint32_t)sizeof(uint16_t);
 }
 
 static bool choose_side_by_side(kernel_tiles *t)
@@ -156,17 +174,19 @@ static bool size_plane(const kernel_tiles *t, kernel_plane *p, bool output)
     const uint32_t pad = is_byte(o->type) ? 0 : AC_BLOCK;
     const uint32_t lane = t->columns * o->cell_columns;
     uint32_t rows = 0;
-    for (uint32_t y = 0; y < o->cell_rows && !output; y++) {
+    for (uint32_t y = 0; y < o->cell_rows && !output && !p->rows; y++) {
         p->used[y] = p->more[y] == MONA_NONE ? 0 : t->rows + p->more[y];
         p->before[y] = rows;
         rows += o->cell_columns * p->used[y];
     }
     p->group = o->cell_columns == 3 ? 3 * GROUP : GROUP;
     p->raw_row =
-        (output && !t->upright ? GROUP * t->columns : t->width) * p->cell_bytes + halo + pad;
+        ((output || p->rows) && !t->upright ? GROUP * t->columns : t->width) * p->cell_bytes +
+        halo + pad;
     p->raw_plane = raw_rows(t, p) * p->raw_row;
     p->raw_bytes = p->raw_plane * (output ? 1 : o->planes);
-    p->wide_plane = rows * t->pitch * t->value_block;
+    p->wide_plane =
+        p->rows ? p->cell * t->count * t->value_bytes : rows * t->pitch * t->value_block;
     rows = t->rows + 2u * o->around_rows;
     return lane % p->group == 0 && lane / p->group <= MOST_STEP && rows <= MOST_STEP &&
            t->width * p->cell_bytes % AC_BLOCK == 0;
@@ -194,6 +214,8 @@ static bool size_lanes(kernel_tiles *t)
             continue;
         const mona_kernel_operand *o = p->operand;
         ok = ok && size_plane(t, p, false);
+        if (p->rows)
+            continue;
         for (uint32_t y = 0; y < o->cell_rows && is_byte(o->type) != t->program->halves; y++)
             t->bring_bytes.lanes = larger(t->bring_bytes.lanes,
                                           o->cell_columns * p->used[y] * t->pitch * lane_block(p));
@@ -209,7 +231,7 @@ static bool size_lanes(kernel_tiles *t)
         t->bring_bytes.rows = larger(t->bring_bytes.rows, 2 * (p->raw_plane + beyond));
     }
     ok = ok && size_plane(t, &t->output, true);
-    t->put_rows_bytes = 2 * t->output.raw_plane;
+    t->put_rows_bytes = t->output.rows ? 0 : 2 * t->output.raw_plane;
     t->put_lanes_bytes = t->program->halves ? 0
                                             : larger(t->put_rows_bytes,
                                                      t->count * 2u * t->output.operand->cell_rows *
@@ -247,9 +269,10 @@ static double cost(const kernel_tiles *t)
         const mona_kernel_operand *out = t->output.operand;
         if (s->operation < MONA_KERNEL_CONST)
             all += LATENCY + s->value * one;
-        else if (s->operation == MONA_KERNEL_STORE)
-            all += out->cell_rows * turning(&t->output, t->rows, t->columns * out->cell_columns,
-                                            s->value == MONA_KERNEL_HELD, false);
+        else if (s->operation == MONA_KERNEL_SPREAD ||
+                 (s->operation == MONA_KERNEL_STORE && !t->output.rows))
+            all += out->cell_rows *
+                   turning(&t->output, t->rows, t->columns * out->cell_columns, t->held, false);
         else if (s->operation == MONA_KERNEL_GATHER)
             all += 3.0 * t->input[s->value].operand->elements * (LATENCY + one);
     }
@@ -356,12 +379,17 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
     for (uint32_t i = 0; i <= t->kernel->inputs; i++) {
         kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
         p->operand = &t->kernel->operands[i < t->kernel->inputs ? i : i + record->output];
+        p->rows = i < t->kernel->inputs ? t->program->in_rows >> i & 1 : t->program->rows;
+        p->cell = (uint32_t)p->operand->cell_rows * p->operand->cell_columns;
         p->cell_bytes = (uint32_t)mona_kernel_cell_bytes(p->operand);
+        p->gm_plane =
+            (uint64_t)t->grid_rows * p->operand->cell_rows * t->grid_columns * p->cell_bytes;
         t->planes += i < t->kernel->inputs ? planes_of(p) : 0;
     }
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];
         t->places |= s->operation == MONA_KERNEL_ROW || s->operation == MONA_KERNEL_COLUMN;
+        t->spreads |= s->operation == MONA_KERNEL_SPREAD;
         t->held |= s->operation == MONA_KERNEL_STORE && s->value == MONA_KERNEL_HELD;
         if (s->operation == MONA_KERNEL_GATHER)
             t->gathers = t->input[s->value].gathered = true;
@@ -371,8 +399,12 @@ bool mona_kernel_tiles(kernel_tiles *t, const mona_bound_op *bound, uint32_t beg
     t->buffers = t->lanes ? 1 : 2;
     t->groups = t->lanes ? min_u32(t->planes, MOST_GROUPS) : 1;
     t->results = t->lanes && !t->program->halves ? 1 : 2;
-    if (t->program->halves && !halves_possible(t))
+    if (!rows_possible(t) || (t->program->halves && !halves_possible(t)))
         return false;
+    for (uint32_t i = 0; i <= t->kernel->inputs && !t->lanes; i++) {
+        kernel_plane *p = i < t->kernel->inputs ? &t->input[i] : &t->output;
+        p->cell_bytes *= p->operand->cell_rows;
+    }
     if (!t->lanes)
         return (!t->places || places_exact(t)) && choose_side_by_side(t);
     for (uint32_t i = 0; i <= t->kernel->inputs; i++)
@@ -387,8 +419,7 @@ static ac_address gm_row(const kernel_tiles *t, const kernel_plane *p, uint32_t 
                          uint32_t column)
 {
     const uint64_t row_bytes = (uint64_t)t->grid_columns * p->cell_bytes;
-    const uint64_t rows = (uint64_t)t->grid_rows * p->operand->cell_rows;
-    return p->gm + (plane * rows + (uint64_t)row * p->operand->cell_rows) * row_bytes +
+    return p->gm + plane * p->gm_plane + (uint64_t)row * p->operand->cell_rows * row_bytes +
            (uint64_t)column * p->cell_bytes;
 }
 
@@ -442,8 +473,7 @@ void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile, uint32_t 
                 bring_plane(t, tile, p, plane);
         if (!t->lanes && planes_of(p))
             mona_copy_rows(t->core, (mona_steps){p->raw[tile->parity], p->raw_plane},
-                           (mona_steps){gm_row(t, p, 0, 0, tile->column),
-                                        (ptrdiff_t)t->grid_rows * t->grid_columns * p->cell_bytes},
+                           (mona_steps){gm_row(t, p, 0, 0, tile->column), (ptrdiff_t)p->gm_plane},
                            planes_of(p), t->count * p->cell_bytes);
     }
 }
@@ -635,9 +665,10 @@ static void widen_plane(const kernel_tiles *t, const kernel_tile *tile, const ke
     const uint32_t row = t->pitch * t->value_block;
     const ac_address raw = p->raw[0] + (uint64_t)plane * p->raw_plane;
     const ac_address wide = p->wide + (uint64_t)plane * p->wide_plane;
-    if (byte) {
-        widen_all(t->core, o->type, t->bring.rows, raw, p->raw_plane);
-    }
+    if (byte)
+        widen_all(t->core, o->type, p->rows ? wide : t->bring.rows, raw, p->raw_plane);
+    if (p->rows)
+        return;
     for (uint32_t y = 0; y < o->cell_rows; y++)
         if (p->used[y])
             widen_rows(t, p, byte ? t->bring.rows : raw, y, wide + (uint64_t)p->before[y] * row);
@@ -666,7 +697,7 @@ static void widen_side_by_side(const kernel_tiles *t, const kernel_plane *p, ac_
                                ac_address wide)
 {
     const ac_address halves = t->program->halves ? wide : t->bring.rows;
-    widen_all(t->core, p->operand->type, halves, raw, t->count);
+    widen_all(t->core, p->operand->type, halves, raw, t->count * p->cell);
     if (halves != wide)
         vconv_done(t->core, AC_F16_F32, wide, halves, t->count);
 }
@@ -692,9 +723,10 @@ ac_address mona_kernel_sample(const kernel_tiles *t, const kernel_tile *tile,
 {
     const kernel_plane *p = &t->input[s->a.index];
     const mona_kernel_operand *o = p->operand;
-    if (!t->lanes)
+    if (!t->lanes || p->rows)
         return (p->wide_plane ? p->wide : p->raw[tile->parity]) +
-               (uint64_t)s->plane * (p->wide_plane ? p->wide_plane : p->raw_plane);
+               (uint64_t)s->plane * (p->wide_plane ? p->wide_plane : p->raw_plane) +
+               (uint64_t)(s->row * o->cell_columns + s->column) * t->count * t->value_bytes;
     const int32_t y = floor_div_small(s->row, o->cell_rows),
                   x = floor_div_small(s->column, o->cell_columns);
     const int32_t row = s->row - y * o->cell_rows, column = s->column - x * o->cell_columns;
@@ -706,14 +738,15 @@ ac_address mona_kernel_sample(const kernel_tiles *t, const kernel_tile *tile,
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-/* Samples of a plane from lanes to rows: f16 numbers, or the lower halves of those of 32 bits. The
- * upper ones become rows that are not used. */
-static void put_row(const kernel_tiles *t, ac_address from, bool halves, uint32_t row)
+/* Samples of row `row` of all cells from lanes to rows: f16 numbers, or the lower halves of those
+ * of 32 bits. The upper ones become rows that are not used. from: the row's first sample, `plane`
+ * bytes from the cell's next one. */
+static void put_row(const kernel_tiles *t, ac_address rows, ac_address from, uint32_t plane,
+                    bool halves, uint32_t row)
 {
     const kernel_plane *p = &t->output;
     const mona_kernel_operand *o = p->operand;
-    const uint32_t block = halves ? HALVES * AC_BLOCK : AC_BLOCK, plane = t->count / GROUP * block;
-    const ac_address at = from + (uint64_t)row * o->cell_columns * plane;
+    const uint32_t block = halves ? HALVES * AC_BLOCK : AC_BLOCK;
     for (uint32_t first = 0; first < p->group; first += GROUP)
         for (uint32_t h = 0; h < (halves ? HALVES : 1); h++) {
             turned_side lanes = {.row = t->pitch * block,
@@ -722,8 +755,8 @@ static void put_row(const kernel_tiles *t, ac_address from, bool halves, uint32_
             turned_side to = {.row = 2 * o->cell_rows * p->raw_row, .group = 2 * p->group};
             for (uint32_t k = 0; k < GROUP; k++) {
                 const uint32_t lane = halves ? (GROUP * h + k) / HALVES : k;
-                lanes.at[k] = in_lanes(p, at, plane, block, first + k) + (uint64_t)h * AC_BLOCK;
-                to.at[k] = (halves && k % HALVES ? t->put_lanes : t->put_rows) +
+                lanes.at[k] = in_lanes(p, from, plane, block, first + k) + (uint64_t)h * AC_BLOCK;
+                to.at[k] = (halves && k % HALVES ? t->put_lanes : rows) +
                            2 * ((uint64_t)row * p->raw_row + first) +
                            (uint64_t)lane * next_lane(t, p);
             }
@@ -731,17 +764,27 @@ static void put_row(const kernel_tiles *t, ac_address from, bool halves, uint32_
         }
 }
 
+void mona_kernel_spread(const kernel_tiles *t, ac_address to, ac_address from)
+{
+    for (uint32_t row = 0; row < t->output.operand->cell_rows; row++)
+        put_row(t, to, from, 0, false, row);
+    barrier(t);
+}
+
 static void put_lanes(const kernel_tiles *t, uint32_t event, ac_address from, bool held)
 {
     const kernel_plane *p = &t->output;
     const mona_kernel_operand *o = p->operand;
     const bool stands = held || t->program->halves;
+    const uint32_t plane = t->count / GROUP * (held ? HALVES * AC_BLOCK : AC_BLOCK);
     if (!stands) {
         vconv_done(t->core, AC_F32_F16, t->put_lanes, from,
                    t->count * o->cell_rows * o->cell_columns);
     }
     for (uint32_t row = 0; row < o->cell_rows; row++)
-        put_row(t, stands ? from : t->put_lanes, held, row);
+        put_row(t, t->put_rows,
+                (stands ? from : t->put_lanes) + (uint64_t)row * o->cell_columns * plane, plane,
+                held, row);
     barrier(t);
     if (held)
         vecs_done(t->core, AC_VADDS, t->put_rows, t->put_rows, -HELD, p->raw_plane);
@@ -755,7 +798,7 @@ void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *s, ac_addres
     const mona_kernel_operand *o = t->output.operand;
     const ac_address raw = t->output.raw[event];
     const bool held = s->value == MONA_KERNEL_HELD;
-    if (t->lanes) {
+    if (t->lanes && !t->output.rows) {
         put_lanes(t, event, from, held);
         barrier(t);
         return;
@@ -769,7 +812,7 @@ void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *s, ac_addres
         const ac_address halves = t->program->halves ? from : t->put_rows;
         if (halves != from)
             vconv_done(t->core, AC_F32_F16, halves, held ? t->spare : from, t->count);
-        narrow_all(t->core, o->type, raw, halves, t->count);
+        narrow_all(t->core, o->type, raw, halves, t->output.raw_plane);
     } else
         vec2_all(t->core, AC_VMAX_S32, raw, from, from, t->count, side_by_side);
     barrier(t);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /* How a kernel of the application's works on tiles of its grid. Private to ops/.
  *
- * Where each result needs samples of its own cell alone and cells are single samples, elements lie
- * side by side, as in global memory. Else 16 pieces of `columns` cells of a row are lanes, which
- * transposes lay side by side: one column of all lanes is a block. Upright, a tile has 16 rows of
- * the grid, each of which is a lane, and so are the rows above and below each; else a lane is a
- * 16th of each row. Then neighbours, and the samples of a cell, are addresses. Rows follow each
- * other at `pitch` columns, among them `around` on both sides, so that all cells of a tile are one
- * run of elements.
+ * Where each result needs samples of its own cell alone and cells are single samples, or all of
+ * them stay in rows (kernel_program.h), elements lie side by side, as in global memory. Else 16
+ * pieces of `columns` cells of a row are lanes, which transposes lay side by side: one column of
+ * all lanes is a block. Upright, a tile has 16 rows of the grid, each of which is a lane, and so
+ * are the rows above and below each; else a lane is a 16th of each row. Then neighbours, and the
+ * samples of a cell, are addresses. Rows follow each other at `pitch` columns, among them
+ * `around` on both sides, so that all cells of a tile are one run of elements.
  *
  * A program of halves has f16 numbers where others have those of 32 bits. */
 #ifndef MONA_OPS_KERNEL_TILES_H
@@ -22,7 +22,10 @@ enum { WIDE_BYTES = 4 };
 typedef struct kernel_plane {
     const mona_kernel_operand *operand;
     bool gathered;       /* a table, of which entries are computed */
-    uint32_t cell_bytes; /* of a row of a cell; in lanes, columns of bytes */
+    bool rows;           /* samples stay as they lie */
+    uint32_t cell;       /* samples of a cell */
+    uint32_t cell_bytes; /* side by side, of a cell; in lanes, of a row of it */
+    uint64_t gm_plane;   /* bytes */
     uint32_t group;      /* of samples of a row that lie in lanes alike: 16, or 48 of cells of 3 */
     /* For each row of a cell: the first row of lanes or around them that is used, counted from the
      * first there is, and how many more in rows of one lane; NONE. Then rows that are used, and
@@ -42,7 +45,7 @@ typedef struct kernel_tiles {
     ac_core *core;
     uint32_t grid_rows, grid_columns, begin, end; /* rows of the grid; those to make */
     uint32_t buffers, results;                    /* of samples as stored; of planes of results */
-    bool lanes, upright, places, gathers, held;
+    bool lanes, upright, places, gathers, held, spreads;
     /* In lanes: rows and columns of a lane; rows of a tile in the grid, cells of one. Else rows is
      * 0, and `columns` the elements of a tile. */
     uint32_t rows, columns, height, width, around, pitch;
@@ -86,6 +89,8 @@ void mona_kernel_bring(const kernel_tiles *t, const kernel_tile *tile, uint32_t 
 void mona_kernel_widen(const kernel_tiles *t, const kernel_tile *tile, uint32_t group);
 void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *step, ac_address from,
                      uint32_t event);
+/* Makes all samples of a cell in rows of each value from `from` on. */
+void mona_kernel_spread(const kernel_tiles *t, ac_address to, ac_address from);
 void mona_kernel_take_away(const kernel_tiles *t, const kernel_tile *tile, uint32_t plane,
                            uint32_t event);
 

@@ -48,11 +48,11 @@ static inline size_t kernel_part(const kernel_lines *l, size_t *at, const char *
 static inline size_t kernel_word(kernel_lines *l, const char *old, char word[KERNEL_WORD])
 {
     static const char *const names[] = {
-        "add",   "sub",    "mul",    "max",    "min",     "iadd",   "isub",   "imul",
-        "imax",  "imin",   "hadd",   "hsub",   "hmul",    "hmax",   "hmin",   "and",
-        "or",    "half",   "const",  "entry",  "row",     "u8",     "s8",     "u16",
-        "width", "s32",    "height", "column", "f32",     "sample", "f16",    "cell",
-        "s16",   "halves", "gather", "store",  "program", "table",  "planes", "around"};
+        "add",    "sub",   "mul",     "max",   "min",    "iadd",   "isub",  "imul", "imax",
+        "imin",   "hadd",  "hsub",    "hmul",  "hmax",   "hmin",   "and",   "or",   "half",
+        "const",  "entry", "row",     "u8",    "s8",     "u16",    "width", "s32",  "height",
+        "column", "f32",   "sample",  "f16",   "cell",   "spread", "rows",  "s16",  "halves",
+        "gather", "store", "program", "table", "planes", "around"};
     static const char *const numbers[] = {"0",   "1",     "2",    "3",         "4",  "8",
                                           "-1",  "7",     "16",   "31",        "-8", "127",
                                           "255", "65535", "1024", "1133903872"};

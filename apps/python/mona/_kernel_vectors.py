@@ -44,6 +44,7 @@ def _is_zero_of_nan(n):
 class Vectors:
     """The program of one output: lines of text."""
     NO_HALVES = 'numbers of f16'
+    _APART = ('gather', 'spread')  # whose results lie elsewhere than what they are made of
 
     def __init__(self, kernel, name):
         self.kernel, self.lines = kernel, []
@@ -551,20 +552,44 @@ class Vectors:
         taken_samples = [f's{i}' for i, line in enumerate(line for line in self.lines if line[0] == 'sample') if not around[line[1]]]
         last = {w: i for i, line in enumerate(self.lines) for w in line[1:] if isinstance(w, str) and w[0] in 'fs'}
         stored = {line[3]: tuple(line[3:]) for line in self.lines if line[0] == 'store' and len(line) > 4}
-        place, owner = {s: s for s in taken_samples}, []
+        place, owner, wishes, made, bases = {s: s for s in taken_samples}, [], {}, {}, {}
+        for i, line in enumerate(self.lines): # values that are used for the last time where one of a pack is made
+            names = self._packs.get(line[1], ())
+            if len(names) > 1 and line[0] not in self._APART and all(_is_full(n) for n in names):
+                k = names.index(line[1])
+                made.setdefault(names, i)
+                wishes.update((a, (names, k)) for a in line[2:] if _is_full(a) and last[a] == i and len(self._packs.get(a, (a,))) == 1)
+
+        def free(count, by=-1):
+            """Places side by side that no value has, or none from line `by` on."""
+            first = 0
+            while any(n and last[n] >= by for n in owner[first:first + count]):
+                first += 1
+            return first
+
+        def wished(names, i):
+            """Where a pack will lie that may take a value's place, or where it does, if nothing else is there."""
+            pack, k = wishes.get(names[0], (names, 0)) if len(names) == 1 else (names, 0)
+            base = bases.setdefault(pack, free(len(pack), made[pack])) if pack is not names else bases.get(names)
+            if base is None:
+                return None
+            there = [(i + j, n) for j, n in enumerate(owner[base + k:base + k + len(names)]) if n]
+            clear = all(n in self.lines[at][2:] and last[n] == at and self.lines[at][0] not in self._APART for at, n in there) and \
+                tuple(line[1] for line in self.lines[i:i + len(names)]) == names
+            return f'f{base + k}' if clear else None
 
         def taken(names, i):
             lines = self.lines[i:i + len(names)]
-            if lines[0][0] != 'gather' and tuple(line[1] for line in lines) == names:
+            at = wished(names, i)
+            if at:
+                return at
+            if lines[0][0] not in self._APART and tuple(line[1] for line in lines) == names:
                 for operands in zip(*(line[2:] for line in lines)): # what is used here for the last time gives its place
                     first = place.get(operands[0])
                     if first and (first[0] == 'f' or names != stored.get(names[0])) and \
                             all(place.get(a) == _next(first, k) and last[a] == i + k for k, a in enumerate(operands)):
                         return first
-            first = 0
-            while any(owner[first:first + len(names)]):
-                first += 1
-            return f'f{first}'
+            return f'f{free(len(names))}'
 
         for i, line in enumerate(self.lines):
             to = line[1]
@@ -590,7 +615,11 @@ class Vectors:
                 line = line[:4]
             before = lines[-1] if lines else [None]
             n = before[4] if len(before) == 5 else 1
-            if len(line) == 4 and before[0] == line[0] and line[0] not in ('store', 'gather', 'entry') and line[1][0] != 'u' and \
+            if line[0] == 'spread' and before[0] == 'spread' and line[2] == before[2] and line[1] == _next(before[1], before[3]):
+                before[3] += 1
+            elif line[0] == 'spread':
+                lines.append([*line, 1])
+            elif len(line) == 4 and before[0] == line[0] and line[0] not in ('store', 'gather', 'entry') and line[1][0] != 'u' and \
                     all(_next(a, n) == b or (a == b and a[0] == 'u') for a, b in zip(before[1:4], line[1:])) and \
                     not any(a[0] == before[1][0] and a != before[1] and abs(int(a[1:]) - int(before[1][1:])) <= n for a in before[2:4]):
                 lines[-1] = [*before[:4], n + 1]
@@ -626,16 +655,28 @@ class Halves(Vectors):
         n = n.args[0] if n.op == 'to_f32' else n
         return n if n.op == 'sample' and n.value[0].type in ('u8', 's8', *(['u16'] if rounded else [])) else None
 
-    def _needed_halves(self, n):
-        """What is computed before it, as f16 numbers."""
-        if self._alike(n):
-            return []
-        return [] if self._sampled(n) else n.args[0].args if n.op == 'to_f16' else n.args
+    # Of one sample of a cell, or of all: these are computed alike, and numbers that they have in common are spread.
 
-    def _half(self, n):
-        for top in in_order(n, self._halves, self._needed_halves):
-            self._halves[top] = self._half_alike(top) if self._alike(top) else self._half_of(top)
-        return self._halves[n]
+    @staticmethod
+    def _inner(n):
+        return n.args[0] if n.op == 'to_f16' else n
+
+    def _needed_halves(self, nodes):
+        """What is computed before them, as f16 numbers."""
+        if all(map(self._alike, nodes)):
+            return []
+        if len(nodes) > 1 and len(set(nodes)) == 1:
+            return [nodes[:1]]
+        if any(map(self._sampled, nodes)):
+            return []
+        if len({(n.op, n.value, n.type, self._inner(n).op, self._inner(n).value) for n in nodes}) > 1:
+            raise NoProgram('samples of a cell that are computed differently')
+        return list(zip(*(self._inner(n).args for n in nodes)))
+
+    def _half(self, nodes):
+        for top in in_order(nodes, self._halves, self._needed_halves):
+            self._halves[top] = self._half_of(top)
+        return self._halves[nodes]
 
     def _half_alike(self, n):
         if n.op == 'const' and abs(n.value) <= 65504 and float(np.float16(n.value)) == n.value:
@@ -646,21 +687,36 @@ class Halves(Vectors):
             raise NoProgram('a number that may be none of f16')
         return self._do('half', self._of(x, 'f'))
 
-    def _half_of(self, n):
-        if self._sampled(n):
-            return self._make_sample(self._sampled(n), 'f')
-        inner = n.args[0] if n.op == 'to_f16' else n
+    def _half_of(self, nodes):
+        alone = len(nodes) == 1
+        if all(map(self._alike, nodes)):
+            if len(set(nodes)) > 1:
+                raise NoProgram('samples of a cell that are computed differently')
+            return [self._half_alike(nodes[0])] * len(nodes)
+        if not alone and len(set(nodes)) == 1:
+            return self._spread(self._halves[nodes[:1]][0], len(nodes))
+        samples = [self._sampled(n) for n in nodes]
+        if any(samples):
+            self._placed(samples)
+            return [self._make_sample(n, 'f') for n in samples]
+        args = [self._halves[a] for a in self._needed_halves(nodes)]
+        return [self._half_one(n, [a[i] for a in args]) for i, n in enumerate(nodes)]
+
+    def _placed(self, samples):
+        """May refuse samples that do not lie as this program needs them."""
+
+    def _half_one(self, n, args):
+        inner = self._inner(n)
         rounded = inner.op in ('min', 'max') or (n.op == 'to_f16' and inner.op in ('add', 'sub', 'mul'))
         whole = inner.type == 's32' and self._within(inner, _EXACT_HALF)
         if inner.op == 'to_f32' and self._within(inner, _EXACT_HALF):
-            return self._halves[inner.args[0]]
+            return args[0]
         if inner.op in ('add', 'sub', 'mul', 'min', 'max') and (rounded or whole):
-            return self._do('h' + inner.op, *(self._halves[a] for a in inner.args))
-        x = self._halves[inner.args[0]] if inner.args else None
+            return self._do('h' + inner.op, *args)
         if whole and inner.op == 'shl':
-            return self._do('hmul', x, self._half_alike(_number(2.0 ** inner.value)))
+            return self._do('hmul', args[0], self._half_alike(_number(2.0 ** inner.value)))
         if whole and inner.op == 'abs':
-            return self._do('hmax', x, self._do('hmul', x, self._half_alike(_number(-1.0))))
+            return self._do('hmax', args[0], self._do('hmul', args[0], self._half_alike(_number(-1.0))))
         raise NoProgram(self._no_half(inner))
 
     def _no_half(self, n):
@@ -674,16 +730,18 @@ class Halves(Vectors):
     def _results(self, o, nodes):
         if o.type not in ('u8', 's8'):
             raise NoProgram(f'results of {o.type}')
-        values = [self._rounded_half(self._stored_of(o, n)) for n in nodes]
-        return False, self._apart(values, 'hmax')
+        return False, self._apart(self._rounded_halves([self._stored_of(o, n) for n in nodes]), 'hmax')
 
-    def _rounded_half(self, n):
+    def _rounded_halves(self, nodes):
+        return [self._rounded_half((n,))[0] for n in nodes]
+
+    def _rounded_half(self, nodes):
         """x >> by is x / 2^by less nearly a half, which is exact but beyond 8 bits."""
-        by = n.value if n.op == 'shr' else 0
-        if not by or not self._within(n.args[0], _EXACT_HALF) or (by > 2 and not self._within(n.args[0], _EXACT_HALF / 2 - 2 ** (by - 1))):
-            return self._half(n)
-        scaled = self._do('hmul', self._half(n.args[0]), self._half_alike(_number(2.0 ** -by)))
-        return self._do('hadd', scaled, self._half_alike(_number(2.0 ** (-by - 1) - 0.5)))
+        by = nodes[0].value if all(n.op == 'shr' and n.value == nodes[0].value for n in nodes) else 0
+        if not by or not all(self._within(n.args[0], _EXACT_HALF if by <= 2 else _EXACT_HALF / 2 - 2 ** (by - 1)) for n in nodes):
+            return self._half(nodes)
+        scaled = [self._do('hmul', x, self._half_alike(_number(2.0 ** -by))) for x in self._half(tuple(n.args[0] for n in nodes))]
+        return [self._do('hadd', x, self._half_alike(_number(2.0 ** (-by - 1) - 0.5))) for x in scaled]
 
     def _stored_of(self, o, n):
         """What is rounded and saturated as it is stored."""
@@ -698,16 +756,57 @@ class Halves(Vectors):
         return super().text(output).replace('\n', ' halves\n', 1)
 
 
+class Rows(Halves):
+    """The same of cells of several samples, all of which are computed alike: they stay as they lie in rows, so that samples
+    and results need no transposes. What they have in common is computed once, in lanes, and spread."""
+
+    def __init__(self, kernel, name):
+        self._output, self._in_rows, self._in_lanes, self._spreads = kernel.outputs[name], set(), set(), 0
+        if self._output.cell == (1, 1):
+            raise NoProgram('cells of one sample')
+        super().__init__(kernel, name)
+        planes = self._output.planes + sum(kernel.inputs[i].planes for i in self._in_rows)
+        if self._in_rows & self._in_lanes or self._spreads > planes or sum(line[0] == 'spread' for line in self._merged()) != self._spreads:
+            raise NoProgram('more transposes than others')
+
+    def _placed(self, samples):
+        if not all(samples):
+            raise NoProgram('samples of a cell that are computed differently')
+        o, plane, *_ = samples[0].value
+        if len(samples) == 1:
+            self._in_lanes.add(o.name)
+            return
+        if o.cell != self._output.cell or any(o.around) or o.type == 'u16' or \
+                [n.value for n in samples] != [(o, plane, y, x) for p, y, x in o.samples() if p == plane]:
+            raise NoProgram('samples of other cells')
+        self._in_rows.add(o.name)
+
+    def _spread(self, value, count):
+        self._spreads += 1
+        names = [self._new(('f',)) for _ in range(count)]
+        for n in names:
+            self._emit('spread', n, value)
+        return names
+
+    def _rounded_halves(self, nodes):
+        return self._rounded_half(tuple(nodes))
+
+    def text(self, output):
+        mask = sum(1 << self.inputs.index(name) for name in self._in_rows)
+        return super().text(output).replace('\n', f' rows {mask}\n', 1)
+
+
 def _number(x):
     return Node('const', (), x, 'f32', (x, x))
 
 
 def program(kernel, name, output):
     """The program of an output: of f16 numbers if they do."""
-    try:
-        return Halves(kernel, name).text(output)
-    except NoProgram as error:
-        halves = str(error)
+    for kind in Rows, Halves:
+        try:
+            return kind(kernel, name).text(output)
+        except NoProgram as error:
+            halves = str(error)
     try:
         return Vectors(kernel, name).text(output)
     except NoProgram as error:

@@ -54,12 +54,13 @@ def chip(folder, kernel, program, generator, grid, constants=True):
 
 class Writer(user_kernels.Writer):
     """Random expressions of one output. Even ones have cells side by side, odd ones neighbours and cells of several samples; every third
-    one has f16 numbers alone."""
+    one has f16 numbers alone, for all samples of a cell (@: its own) alike."""
 
     def half(self, depth):
         r, (dy, dx) = self.r, (self.r.randint(-1, 1), self.r.randint(-2, 2)) if self.lanes else (0, 0)
-        leaves = [f'f32(a[{dy}, {dx}])', f'f32(abs(a[0, 0] - a[{dy}, {dx}]) + 3)', f'f16(clamp(f[{r.randint(0, 8)}], -3, 900))', 'f16(0.3)', '-1.5']
-        leaves.append(f'f16(f32(b[1, {dy}, {dx}]))' if self.lanes else 'f32(d[0, 0] << 3)')
+        at = '@' if self.cell != (1, 1) else f'{dy}, {dx}'
+        leaves = [f'f32(a[{at}])', f'f32(abs(a[@] - a[{at}]) + 3)', f'f16(clamp(f[{r.randint(0, 8)}], -3, 900))', 'f16(0.3)', '-1.5']
+        leaves.append(f'f16(f32(b[1, {dy}, {dx}]))' if self.lanes else 'f32(d[@] << 3)')
         if depth == 0 or r.random() < 0.1:
             return r.choice(leaves)
         v = lambda: self.half(depth - 1)
@@ -80,9 +81,12 @@ class Writer(user_kernels.Writer):
     def kernel(self, number):
         self.lanes = number % 2
         if number % 3 == 2:
-            inputs = 'a: rows(u8), b: rows(u16, planes=2, cell=(2, 2))' if self.lanes else 'a: rows(u8), d: rows(s8)'
-            return f"@kernel('com.example::Random{number}')\ndef made({inputs}, f: table(f32, 9), *, y: rows({self.r.choice(['u8', 's8'])})):\n" \
-                f"    y[0, 0] = f16({self.half(4)} + f32(a[0, 0]))\n"
+            self.cell = self.r.choice([(1, 1), (2, 2), (1, 2), (2, 3)])
+            inputs = f'a: rows(u8, cell={self.cell}), ' + ('b: rows(u16, planes=2, cell=(2, 2))' if self.lanes else f'd: rows(s8, cell={self.cell})')
+            value = f'f16({self.half(4)} + f32(a[@]))'
+            return f"@kernel('com.example::Random{number}')\n" \
+                f"def made({inputs}, f: table(f32, 9), *, y: rows({self.r.choice(['u8', 's8'])}, cell={self.cell})):\n" + \
+                ''.join(f'    y[{dy}, {dx}] = {value}\n'.replace('@', f'{dy}, {dx}') for dy in range(self.cell[0]) for dx in range(self.cell[1]))
         inputs = 'a: rows(u8), b: rows(u16, planes=2, cell=(2, 2))' if self.lanes else 'a: rows(u8), c: rows(f32), d: rows(s8), e: rows(s32)'
         output, cell, type_ = self.r.choice([('u8', (1, 1), 's32'), ('s8', (1, 2), 'f32'), ('u8', (1, 1), 'f32')] if self.lanes else
                                             [('u8', (1, 1), 's32'), ('s8', (1, 1), 'f32'), ('f32', (1, 1), 'f32'), ('s32', (1, 1), 's32')])
