@@ -2,8 +2,8 @@
 /* Depthwise convolutions. Part of avx2_conv.h.
  *
  * A step is 4 neighbouring columns of 16 channels. Zips put the columns of a channel side by side:
- * all 4 for vpdpbusd, or 2 and 2, widened, for vpmaddwd, where a pair of columns serves two pixels.
- * A column of FP16 serves three. */
+ * all 4 for vpdpbusd, or 2 and 2, widened, for vpmaddwd, where a pair of columns serves two
+ * pixels. */
 
 /* Adds the products of a step of a pixel. p: 4 columns; w: their weights. */
 INLINE void depthwise_quads(__m256i *acc, const uint8_t *p, const uint8_t *w, const bool is_signed)
@@ -62,35 +62,10 @@ static __attribute__((noinline)) void depthwise_store(const job *j, bool plain, 
         int8_store(j, true, acc, BLOCK, x);
 }
 
-/* Adds the products of `taps` columns of the filter, for pixels `stride` columns apart. */
-INLINE void depthwise_taps(vf *acc, const uint8_t *p, const float *w, const uint32_t taps,
-                           const uint32_t pixels, const uint32_t stride)
-{
-    UNROLL
-    for (uint32_t k = 0; k < (pixels - 1) * stride + taps; k++) {
-        const vf column = vf_f16(p + (size_t)k * 32);
-        UNROLL
-        for (uint32_t i = 0; i < pixels; i++)
-            if (k - i * stride < taps) /* wraps where the pixel's filter begins later */
-                acc[i] = vf_fmadd(column, vf_load(w + (k - i * stride) * LANES), acc[i]);
-    }
-}
-
 INLINE void depthwise_f16(const job *j, const uint32_t pixels, const uint32_t stride, uint32_t x)
 {
-    const float *w = (const float *)(const void *)j->weights[0];
     vf acc[BLOCK];
-    UNROLL
-    for (uint32_t i = 0; i < pixels; i++)
-        acc[i] = vf_load(j->start[0]);
-    for (uint32_t r = 0; r < j->run_count; r++) {
-        const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
-        uint32_t steps = mona_run_steps(j->conv, j->first_run + r);
-        for (; steps >= 3; steps -= 3, p += 3 * 32, w += 3 * LANES)
-            depthwise_taps(acc, p, w, 3, pixels, stride);
-        for (; steps > 0; steps--, p += 32, w += LANES)
-            depthwise_taps(acc, p, w, 1, pixels, stride);
-    }
+    depthwise_sums(acc, j, pixels, stride, x);
     f16_store(j, acc, pixels, x);
 }
 

@@ -4,8 +4,7 @@
  * A step is 4 neighbouring columns of 16 channels, 64 bytes, and vpdpbusd wants the 4 columns of a
  * channel side by side: two permutations turn the 4 x 16 bytes around. So 3x3 takes 3 products for
  * 16 results, where the dense form takes 36. Filters of at most 3 columns leave one of the 4 over,
- * so that neighbouring pixels share them: the second's weights move up by a column. FP16 multiplies
- * one column at a time. */
+ * so that neighbouring pixels share them: the second's weights move up by a column. */
 
 /* From [4 columns][16 channels] to [16 channels][4 columns]. */
 INLINE __m512i columns_together(__m512i v)
@@ -64,24 +63,11 @@ INLINE void depthwise_int8_pairs(const job *j, const uint32_t pixels, const bool
     int8_store(j, acc, pixels, 1, x);
 }
 
-INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, uint32_t x)
+INLINE void depthwise_f16_block(const job *j, const uint32_t pixels, const uint32_t stride,
+                                uint32_t x)
 {
-    const uint32_t distance = j->conv->pixel_bytes;
-    const float *w = (const float *)(const void *)j->weights[0];
     vf acc[MAX_SUMS];
-    UNROLL
-    for (uint32_t i = 0; i < pixels; i++)
-        acc[i] = vf_load(j->start[0]);
-    for (uint32_t r = 0; r < j->run_count; r++) {
-        const uint8_t *p = j->runs[r] + (size_t)x * distance;
-        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0;
-             s--, p += 32, w += LANES) {
-            const vf b = _mm512_load_ps(w);
-            UNROLL
-            for (uint32_t i = 0; i < pixels; i++)
-                acc[i] = _mm512_fmadd_ps(vf_f16(p + (size_t)i * distance), b, acc[i]);
-        }
-    }
+    depthwise_sums(acc, j, pixels, stride, x);
     f16_store(j, acc, pixels, 1, 0, x);
 }
 
@@ -93,8 +79,10 @@ INLINE void depthwise_pixels(const job *j, const uint32_t pixels)
                        j->conv->run_elements[j->first_run] <= 3;
     for (uint32_t i = j->origin; i < end; i += pixels) {
         const uint32_t x = min_u32(i, end - pixels);
-        if (j->conv->source_type == MONA_F16)
-            depthwise_f16_block(j, pixels, x);
+        if (j->conv->source_type == MONA_F16 && j->conv->stride == 1)
+            depthwise_f16_block(j, pixels, 1, x);
+        else if (j->conv->source_type == MONA_F16)
+            depthwise_f16_block(j, pixels, 2, x);
         else if (pairs && is_signed)
             depthwise_int8_pairs(j, pixels, true, x);
         else if (pairs)
@@ -108,7 +96,7 @@ INLINE void depthwise_pixels(const job *j, const uint32_t pixels)
 
 static void depthwise_run(const job *j)
 {
-    if (j->pixels < 7)
+    if (j->pixels < 7 || (j->conv->source_type == MONA_F16 && j->conv->stride > 2))
         depthwise_pixels(j, 1);
     else if (j->pixels % 16 == 0)
         depthwise_pixels(j, 16);

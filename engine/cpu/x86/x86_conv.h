@@ -92,6 +92,41 @@ INLINE bool stage_fits(const mona_conv *c, uint32_t pixels)
     return (pixels - 1) * pixel_elements(c) <= STAGE / 2;
 }
 
+/* ---- depthwise, FP16 ------------------------------------------------------------------------ */
+
+/* Adds the products of `taps` columns of the filter, for pixels `stride` columns apart. A column
+ * that serves several pixels is converted once. */
+INLINE void depthwise_taps(vf *acc, const uint8_t *p, const float *w, const uint32_t taps,
+                           const uint32_t pixels, const uint32_t stride)
+{
+    UNROLL
+    for (uint32_t k = 0; k < (pixels - 1) * stride + taps; k++) {
+        const vf column = vf_f16(p + (size_t)k * 32);
+        UNROLL
+        for (uint32_t i = 0; i < pixels; i++)
+            if (k - i * stride < taps) /* wraps where the pixel's filter begins later */
+                acc[i] = vf_fmadd(column, vf_load(w + (k - i * stride) * LANES), acc[i]);
+    }
+}
+
+/* The accumulators of `pixels` pixels from x on. */
+INLINE void depthwise_sums(vf *acc, const job *j, const uint32_t pixels, const uint32_t stride,
+                           uint32_t x)
+{
+    const float *w = (const float *)(const void *)j->weights[0];
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        acc[i] = vf_load(j->start[0]);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
+        uint32_t steps = mona_run_steps(j->conv, j->first_run + r);
+        for (; steps >= 3; steps -= 3, p += 3 * 32, w += 3 * LANES)
+            depthwise_taps(acc, p, w, 3, pixels, stride);
+        for (; steps > 0; steps--, p += 32, w += LANES)
+            depthwise_taps(acc, p, w, 1, pixels, stride);
+    }
+}
+
 /* ---- the epilogue --------------------------------------------------------------------------- */
 
 INLINE vf apply(clamp c, vf v)
