@@ -46,6 +46,12 @@ static const struct {
 #include "apps/compile/firmware_costs.inc"
 };
 
+/* Pixels that row kernels of CONV compute together; 0: costs do without. */
+static const uint8_t pixels[2][CPUS] = {
+#define PIXELS(half, ...) [half] = {__VA_ARGS__},
+#include "apps/compile/firmware_costs.inc"
+};
+
 /* Sections of the library, as one: they are linked where any of these roots is. */
 static const struct {
     uint64_t roots; /* EMIT_C_ROW and so on; 0: always */
@@ -129,7 +135,10 @@ static double instructions_of(const emit_c_op *op, size_t c)
 static bool measure(budget *b, const mona_model *model, size_t cpu, mona_size size,
                     format_error *error)
 {
-    const emit_c_request request = {.target = cpus[cpu].target, .name = "net", .size = size};
+    const emit_c_request request = {.target = cpus[cpu].target,
+                                    .name = "net",
+                                    .size = size,
+                                    .at_once = {pixels[0][cpu], pixels[1][cpu]}};
     *b = (budget){.cpu = cpu, .size = size, .counted = true};
     if (!emit_c_measure(model, &request, &b->n, error))
         return false;
@@ -334,6 +343,7 @@ static void add_operators(cJSON *to, const budget *b)
         cJSON_AddNumberToObject(row, "function", op->function);
         cJSON_AddNumberToObject(row, "macs", (double)op->macs);
         cJSON_AddNumberToObject(row, "padded", (double)op->padded);
+        cJSON_AddNumberToObject(row, "passes", (double)op->passes);
         cJSON_AddNumberToObject(row, "runs", (double)op->runs);
         cJSON_AddNumberToObject(row, "extra", (double)op->extra);
         cJSON_AddNumberToObject(row, "elements", (double)op->elements);

@@ -7,6 +7,7 @@
                                                          instructions and stacks of other boards than these stay;
                                                          arrays: instructions of operators on arrays alone
     networks.py separable MONA FOLDER                    writes networks of depthwise convolutions, and prints them for check
+    networks.py residual MONA FOLDER                     the same of networks whose maps end at a few pixels
     networks.py arrays MONA FOLDER                       the same of networks of operators on arrays
 
 BUILD holds boards/BOARD/libmona.a of apps/firmware/Makefile, operators, and array_costs.
@@ -22,6 +23,10 @@ import tempfile
 # In the order of FIRMWARE_CPU_LIST.
 BOARDS = {'an386': 'cortex-m4', 'an505': 'cortex-m33', 'an500': 'cortex-m7', 'an547': 'cortex-m55', 'virt': 'cortex-a53',
           'virt-dot': 'cortex-a55', 'virt-i8mm': 'cortex-a510', 'rv32': 'rv32imafc', 'rv64': 'rv64gc', 'rv64v': 'rv64gcv'}
+# Pixels that row kernels of convolutions compute together with 16 outputs: in 8 bits, and in fp16. Others do not need it.
+PIXELS = {'virt': (2, 5)}
+# All but convolutions in 8 bits is the same code there: of 434 models of operators on arrays most differ by 2 %, none by 5 %.
+SAME_CODE = {'virt-dot': 'virt', 'virt-i8mm': 'virt'}
 MACHINES = {'an386': 'arm -M mps2-an386', 'an500': 'arm -M mps2-an500', 'an505': 'arm -M mps2-an505', 'an547': 'arm -M mps3-an547',
             'virt': 'aarch64 -M virt -cpu cortex-a53', 'virt-dot': 'aarch64 -M virt -cpu max',
             'virt-i8mm': 'aarch64 -M virt -cpu max', 'rv64v': 'riscv64 -M virt -bios none -cpu rv64,v=true,vlen=128,vext_spec=v1.0',
@@ -86,6 +91,23 @@ def main_of(header):
     return '\n'.join(lines) + '\n'
 
 
+def clocked_main(header, runs):
+    """The same; it prints ticks and calls of each operator, whose functions are those of `clocked`."""
+    count = len(runs)
+    lines = ['#include "engine/op/op.h"', f'mona_op_run clocked[{count}];', f'static uint32_t spent[{count}], calls[{count}];',
+             f'static const mona_op_run *const own[] = {{{", ".join("&" + r for r in runs)}}};']
+    for i in range(count):
+        lines += [f'static void {f}_{i}(const mona_{f}_call *c)\n{{\n    const uint32_t begin = board_clock();\n    own[{i}]->{f}(c);\n'
+                  f'    spent[{i}] += board_clock() - begin, calls[{i}]++;\n}}' for f in ('row', 'map', 'array')]
+    lines += ['static void start(void)', '{']
+    lines += [f'    clocked[{i}] = *own[{i}];' for i in range(count)]
+    lines += [f'    if (own[{i}]->{f})\n        clocked[{i}].{f} = {f}_{i};' for i in range(count) for f in ('row', 'map', 'array')]
+    lines += ['}', 'int firmware_main(void)', '{', '    start();']
+    text = main_of(header).replace('int firmware_main(void)\n{', '\n'.join(lines))
+    return text.replace('    return status;', f'    for (uint32_t i = 0; i < {count}; i++)\n'
+                        '        board_print("operator %u %u\\n", spent[i], calls[i]);\n    return status;')
+
+
 def empty_main():
     return ('#include "apps/firmware/board.h"\n#include "apps/firmware/sensor.h"\nvoid line_interrupt(void) {}\n'
             'int firmware_main(void)\n{\n    const uint32_t t = board_clock();\n'
@@ -147,6 +169,29 @@ class Board:
         ticks, hertz, stack, crc = re.search(r'ticks (\d+) hertz (\d+) stack (\d+) crc (\w+)', self.emulate(image)).groups()
         return {'flash': self.flash_of(image) - self.empty, 'ram_arena': ram, 'instructions': int(ticks) / int(hertz) * 1e9 / 16,
                 'stack': int(stack), 'crc': crc}
+
+    def operators(self, path, size):
+        """Rows that are told of each operator, its instructions with its share of those between operators, and the stack. The
+        STORE that a convolution does is with it."""
+        rows, header = iter(told(self.name, path, size)['operators']), self.emit(path, size)
+        with open(f'{self.folder}/net.c', encoding='utf-8') as f:
+            text = f.read()
+        runs = re.findall(r'\.bound\.run = &(\w+)', text)
+        stores = [int(n) for n in re.findall(r' \.store = (\d+)', text)]
+        text = re.sub(r'\.bound\.run = &\w+', lambda m, i=iter(range(len(runs))): f'.bound.run = &clocked[{next(i)}]', text)
+        with open(f'{self.folder}/net.c', 'w', encoding='utf-8') as f:
+            f.write(text.replace('static const plan_op ops[]', 'extern mona_op_run clocked[];\nstatic const plan_op ops[]'))
+        image = self.image('operators', clocked_main(header, runs), [f'{self.folder}/net.c'])
+        text = self.emulate(image)
+        each = 1e9 / 16 / int(re.search(r'hertz (\d+)', text)[1])
+        clocked = [[int(n) for n in c] for c in re.findall(r'operator (\d+) (\d+)', text)]
+        own, calls = (sum(c[i] for c in clocked) for i in (0, 1))
+        between = (int(re.search(r'ticks (\d+)', text)[1]) - own) / calls
+        told_of = [[next(rows)] if c or run == 'mona_run_store' else [] for run, (_, c) in zip(runs, clocked)]
+        for r, s in zip(told_of, stores):
+            if s < len(runs) and not clocked[s][1]:
+                r += told_of[s]
+        return [(r, (t + c * between) * each) for r, (t, c) in zip(told_of, clocked) if c], int(re.search(r'stack (\d+)', text)[1])
 
     def emulate(self, image):
         """What it prints. An instruction takes 16 ns."""
@@ -282,6 +327,8 @@ HALVES = ['sr_x2_tiny', 'sr_x2_fast', 'denoise_fast']
 # Depthwise convolutions between 1x1 ones, as in classifiers: side of the frame, kernel, and channels of each pair, of which the
 # second halves the sides.
 SEPARABLE = [(32, 3, (16, 32, 48)), (16, 3, (64, 64, 96)), (24, 5, (24, 40)), (40, 3, (8, 16, 24, 64))]
+# Residual ones: side of the frame, and channels of each block, which halves the sides. Every other block is depthwise.
+RESIDUAL = [(64, (16, 16, 32, 64, 64, 96)), (28, (24, 40, 64, 80, 128)), (80, (32, 48, 80, 64))]
 
 
 def separable(folder):
@@ -301,6 +348,24 @@ def separable(folder):
             yield f'{name}.mona', f'{side}x{side}'
 
 
+def residual(folder):
+    """The same of RESIDUAL, whose sides end at a few pixels."""
+    sys.path.insert(0, 'tests/bench')
+    from network import Net
+    for number, (side, channels) in enumerate(RESIDUAL):
+        for qdq in (True, False):
+            name = f'{folder}/residual_{number}_{"u8" if qdq else "f16"}'
+            net = Net('residual', 3, side, side, qdq)
+            x = net.x
+            for i, c in enumerate(channels):
+                x = net.conv(x, c, 3, 2, act='relu')
+                x = net.add(net.conv(net.conv(x, c, 3, act='relu'), c, 3, 1, c if i % 2 else 1), x, 'relu')
+            net.output(net.conv(x, 10))
+            net.save(f'{name}.onnx')
+            run([MONA, 'compile', f'{name}.onnx', '-o', f'{name}.mona'])
+            yield f'{name}.mona', f'{side}x{side}'
+
+
 def sources(folder):
     """Models to measure: paths and sizes."""
     names = [line.split()[0] for line in run([f'{BUILD}/operators', folder]).splitlines()]
@@ -311,6 +376,7 @@ def sources(folder):
         run([MONA, 'compile', f'models/{name}.onnx', '-o', f'{folder}/half_{name}.mona'])
         yield from ((f'{folder}/half_{name}.mona', size) for size in ('24x16', '16x24'))
     yield from separable(folder)
+    yield from residual(folder)
     yield from (n.split(':') for n in NETWORKS)
 
 
@@ -321,7 +387,7 @@ def terms(rows):
         if 'arrays' in r['type']:
             continue
         key = (r['op'], r['variant'], int(r['type'] == 'f16'))
-        for what in ('macs', 'padded', 'runs', 'extra', 'elements', 'rows'):
+        for what in ('macs', 'padded', 'passes', 'runs', 'extra', 'elements', 'rows'):
             found[key + (what,)] = found.get(key + (what,), 0) + r[what]
         if r['function']:
             f = ('function', r['function'], key[2], 'elements')
@@ -361,23 +427,24 @@ def arrays(folder):
 
 
 def fit(measured):
-    """Least squares of relative errors without negative costs."""
+    """Least squares without negative costs. measured: terms, instructions, and what an error of these is compared with."""
     import numpy
-    keys = sorted({k for t, _ in measured for k, v in t.items() if v}, key=str)
-    matrix = numpy.array([[t.get(k, 0) / found for k in keys] for t, found in measured])
+    keys = sorted({k for t, *_ in measured for k, v in t.items() if v}, key=str)
+    matrix = numpy.array([[t.get(k, 0) / whole for k in keys] for t, _, whole in measured])
+    wanted = numpy.array([found / whole for _, found, whole in measured])
     scale = matrix.max(axis=0)
     matrix = matrix / scale
     # A little weight on small costs settles what these networks cannot tell apart. Each cost in turn is the best beside the
     # others, and at least 0, until none changes.
     square = matrix.T @ matrix + 1e-4 * numpy.eye(len(keys))
-    right, cost = matrix.sum(axis=0), numpy.zeros(len(keys))
+    right, cost = matrix.T @ wanted, numpy.zeros(len(keys))
     for _ in range(3000):
         before = cost.copy()
         for k in range(len(keys)):
             cost[k] = max(0, cost[k] + (right[k] - square[k] @ cost) / square[k, k])
         if abs(cost - before).max() < 1e-9:
             break
-    errors = abs(matrix @ cost - 1)
+    errors = abs(matrix @ cost - wanted)
     print(f'# errors: mean {errors.mean():.1%}, worst {errors.max():.1%}', file=sys.stderr)
     found = {k: c / s for k, c, s in zip(keys, cost, scale)}
     for key in {k[:3] for k in keys if k[1] != 'ANY_VARIANT'}:  # what costs nothing beside others was measured all the same
@@ -387,7 +454,7 @@ def fit(measured):
 
 
 STACKS = ('LAYOUT', 'stack'), ('LAYOUT', 'array_stack')
-KEYS = {'LAYOUT': 1, 'CODE': 1, 'COST': 4, 'FUNCTION': 2}  # before the columns
+KEYS = {'LAYOUT': 1, 'PIXELS': 1, 'CODE': 1, 'COST': 4, 'FUNCTION': 2}  # before the columns
 MACROS = ['OPERATORS', *KEYS]
 COSTS = 'apps/compile/firmware_costs.inc'
 
@@ -418,19 +485,39 @@ def is_array(key):
     return key == STACKS[1] or key[0] == 'COST' and 'ARRAY' in key[1]
 
 
+def is_own(rows):
+    """Whether an operator has code of its own where SAME_CODE says what others have."""
+    return rows[0]['op'] == 'conv' and rows[0]['type'] == '8-bit'
+
+
 def in_steps(stack):
     return (stack + 255) // 256 * 256
 
 
-def maps_of(board, folder, models):
-    """Costs of operators on maps, and their stack."""
-    measured, stack = [], 0
+def same_code(board, rows):
+    """Costs that are those of another board. rows: of boards before it."""
+    other = SAME_CODE.get(board.name)
+    return {k: v[other] for k, v in rows.items() if other in v and k[0] in ('COST', 'FUNCTION')}
+
+
+def maps_of(board, models, rows):
+    """Costs of operators on maps, and their stack. An operator's error counts beside its network's instructions, too: small ones
+    are told less well."""
+    measured, stack, found = [], 0, {k: v for k, v in same_code(board, rows).items() if not is_array(k)}
     for path, size in models:
-        found = board.network(path, size)
-        weight = 1 if path.startswith(f'{folder}/') and not re.search('half_|separable_', path) else 5  # of networks that are used
-        measured += weight * [(terms(told(board.name, path, size)['operators']), found['instructions'])]
-        stack = max(stack, found['stack'])
-    return {row_of(k): f'{cost:.4g}' for k, cost in fit(measured).items()} | {STACKS[0]: in_steps(stack)}
+        each, used = board.operators(path, size)
+        whole, stack = sum(n for _, n in each), max(stack, used)
+        measured += [(terms(r), n, (n * whole) ** 0.5) for r, n in each if not found or is_own(r)]
+    return found | {row_of(k): f'{cost:.4g}' for k, cost in fit(measured).items()} | {STACKS[0]: in_steps(stack)}
+
+
+def arrays_of(board, models, rows):
+    """The same of operators on arrays, without their stack."""
+    found = {k: v for k, v in same_code(board, rows).items() if is_array(k)}
+    if not found:
+        instructions = board.models([m for m, _ in models])
+        found = {row_of(k): f'{cost:.4g}' for k, cost in fit([(t, n, n) for (_, t), n in zip(models, instructions)]).items()}
+    return found
 
 
 def costs(chosen, arrays_alone):
@@ -446,12 +533,12 @@ def costs(chosen, arrays_alone):
             board = Board(name) if name in chosen or not arrays_alone else None
             if name in chosen:
                 new = {k: v for k, v in new.items() if arrays_alone and not is_array(k)}
-                found = board.models([m for m, _ in on_arrays])
-                new |= {row_of(k): f'{cost:.4g}' for k, cost in fit([(t, n) for (_, t), n in zip(on_arrays, found)]).items()}
+                new |= arrays_of(board, on_arrays, rows)
                 new[STACKS[1]] = in_steps(max(board.network(path, '')['stack'] for path in array_networks(folder)))
             if not arrays_alone:
                 new |= {('CODE', f'0x{mask:x}'): size for mask, size in code(board).items()} | {('LAYOUT', k): n for k, n in layout(board).items()}
-                new |= maps_of(board, folder, models) if name in chosen else {}
+                new |= maps_of(board, models, rows) if name in chosen else {}
+                new |= {('PIXELS', str(i)): n for i, n in enumerate(PIXELS.get(name, (0, 0)))}
             for key, value in new.items():
                 rows.setdefault(key, {})[name] = str(value)
     write(rows)
@@ -482,7 +569,7 @@ if __name__ == '__main__':
     if verb == 'arrays':
         print(*(f'{path}:' for path in array_networks(sys.argv[3])))
         sys.exit()
-    if verb == 'separable':
-        print(*(f'{path}:{size}' for path, size in separable(sys.argv[3])))
+    if verb in ('separable', 'residual'):
+        print(*(f'{path}:{size}' for path, size in (separable if verb == 'separable' else residual)(sys.argv[3])))
         sys.exit()
     check(rest[0], rest[1:]) if verb == 'check' else costs(rest[0].split(',') if rest else list(BOARDS), rest[1:] == ['arrays'])

@@ -10,10 +10,12 @@
 #include "mona.h"
 
 typedef struct emit_c_request {
-    const char *target; /* one of CPU_TARGETS */
-    const char *name;   /* begins all names in the source; a C identifier in lower case */
-    mona_size size;     /* of the first input */
-    unsigned threads;   /* 0: one */
+    const char *target;  /* one of CPU_TARGETS */
+    const char *name;    /* begins all names in the source; a C identifier in lower case */
+    mona_size size;      /* of the first input */
+    unsigned threads;    /* 0: one */
+    uint32_t at_once[2]; /* pixels that kernels of CONV compute together, in 8 bits and in fp16, for
+                            emit_c_measure(); 0: not known */
 } emit_c_request;
 
 /* Makes NAME.h and NAME.c; free() releases them. */
@@ -28,15 +30,17 @@ typedef struct emit_c_op {
     const char *name; /* the model's; "" if there is none */
     bool array;       /* it works on arrays */
     bool half;        /* its arithmetic is in fp16, else in 8 bits; on arrays: INT, else FLOAT */
-    uint8_t
-        variant; /* CONV: 1, depthwise; STORE: its block, and whether it is fused; RESIZE: its mode;
-                         EMIT_C_ON_MAPS: on whole maps; on arrays, see emit_arrays.c */
+    /* CONV: 1, depthwise, and 2 more where its result has another type. LOAD: 1, planes of other
+     * than bytes. STORE: its block, and whether it is fused. RESIZE: its mode. EMIT_C_ON_MAPS: on
+     * whole maps. On arrays, see emit_arrays.c. */
+    uint8_t variant;
     uint8_t function; /* mona_activation that comes last, in a kernel of its own; 0: none */
-    /* Multiply-adds. padded, runs: of CONV, the same with channels padded as kernels compute them,
-     * and pieces of input rows (mona_conv) for each pixel. extra: samples of planes (LOAD, STORE)
-     * or of a residual (CONV). elements: of the output, with channels padded. rows: those of the
-     * output, of CONV for each block of 16 channels. On arrays, see emit_arrays.c. */
-    uint64_t macs, padded, runs, extra, elements, rows;
+    /* Multiply-adds. padded, passes: of CONV, the same with channels and pixels padded as kernels
+     * compute them, and weights that these read. runs: pieces of input rows (mona_conv) for each
+     * pixel, or rows of planes (LOAD, STORE). extra: samples of planes or of a residual (CONV).
+     * elements: of the output, with channels padded. rows: those of the output, of CONV for each
+     * block of 16 channels. On arrays, see emit_arrays.c. */
+    uint64_t macs, padded, passes, runs, extra, elements, rows;
     /* On arrays: elements that are made numbers, and numbers that are stored, by type; rows of side
      * by side elements that are read so; 1. */
     uint64_t read[MONA_TYPE_COUNT], put[MONA_TYPE_COUNT], pieces, once;

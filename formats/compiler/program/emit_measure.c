@@ -55,7 +55,13 @@ static uint64_t class_macs(const mona_bound_op *b, uint64_t elements)
 static uint8_t filter_of(const mona_bound_op *b, bool fused)
 {
     (void)fused;
-    return mona_conv_is_depthwise(b);
+    return (uint8_t)(mona_conv_is_depthwise(b) + 2 * (b->input[0].type != b->output.type));
+}
+
+static uint8_t planes_of(const mona_bound_op *b, bool fused)
+{
+    (void)fused;
+    return b->input[0].type != MONA_U8;
 }
 
 static uint8_t mode_of(const mona_bound_op *b, bool fused)
@@ -75,13 +81,26 @@ static const struct {
     uint64_t (*macs)(const mona_bound_op *b, uint64_t elements);
     uint8_t (*variant)(const mona_bound_op *b, bool fused);
 } work_of[MONA_OP_COUNT] = {
-    [MONA_OP_CONV] = {class_macs, filter_of},   [MONA_OP_STORE] = {NULL, block_of},
-    [MONA_OP_RESIZE] = {NULL, mode_of},         [MONA_OP_MAX_POOL] = {pool_macs, NULL},
-    [MONA_OP_AVERAGE_POOL] = {pool_macs, NULL}, [MONA_OP_ATTENTION] = {class_macs, NULL},
+    [MONA_OP_LOAD] = {NULL, planes_of},       [MONA_OP_CONV] = {class_macs, filter_of},
+    [MONA_OP_STORE] = {NULL, block_of},       [MONA_OP_RESIZE] = {NULL, mode_of},
+    [MONA_OP_MAX_POOL] = {pool_macs, NULL},   [MONA_OP_AVERAGE_POOL] = {pool_macs, NULL},
+    [MONA_OP_ATTENTION] = {class_macs, NULL},
 };
 
-/* b: bound, with its constants. fused: it is a STORE that its convolution does. */
-static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool fused)
+/* Kernels compute `at_once` pixels of a row, or of a whole map, with weights that are read once.
+ * The last of them are some of those before, too, but there are none in a shorter row. */
+static void count_passes(emit_c_op *op, const mona_shape *made, uint64_t at_once)
+{
+    const uint64_t row = (uint64_t)made->width * (op->variant == EMIT_C_ON_MAPS ? made->height : 1);
+    const bool together = row >= at_once;
+    op->passes = op->padded / row * (together ? (row + at_once - 1) / at_once : row);
+    op->padded = op->passes * (together ? at_once : 1);
+}
+
+/* b: bound, with its constants. fused: it is a STORE that its convolution does. at_once: pixels of
+ * its kernels; 0: not known. */
+static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool fused,
+                            const uint32_t at_once[2])
 {
     const mona_op_class *class = mona_ops[b->op->kind];
     const bool array = b->run->array, loads = b->run->reads_planes && !array;
@@ -105,8 +124,10 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
         return op;
     }
     op.macs = work_of[b->op->kind].macs ? work_of[b->op->kind].macs(b, op.elements) : 0;
-    op.runs = class->has_filter ? conv_runs(b) : 0;
+    op.runs = class->has_filter ? conv_runs(b) : loads || stores ? op.rows * made->channels : 0;
     op.padded = class->has_filter ? conv_padded(b) : 0;
+    if (class->has_filter && at_once[op.half] && !mona_conv_is_depthwise(b))
+        count_passes(&op, made, at_once[op.half]);
     op.extra = loads || stores || residual ? elements_of(made, made->channels) : 0;
     if (class->has_epilogue && mona_is_function(b->op->epilogue.activation_after_add))
         op.function = b->op->epilogue.activation_after_add;
@@ -114,7 +135,7 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
 }
 
 /* Operators that run; a STORE that is fused into its convolution counts by itself. */
-static void measure_ops(const emitter *e, emit_c_needs *n)
+static void measure_ops(const emitter *e, const emit_c_request *request, emit_c_needs *n)
 {
     for (uint32_t o = 0; o < n->op_count; o++) {
         const mona_bound_op *b = &e->plan->ops[o].bound;
@@ -127,7 +148,8 @@ static void measure_ops(const emitter *e, emit_c_needs *n)
         n->conv_count += has_filter(b);
         n->epilogue_count += has_epilogue(b);
         if (!idle || b->run->writes_planes)
-            n->ops[n->run_count++] = measure_op(e->plan, &e->session->plan->ops[o].bound, idle);
+            n->ops[n->run_count++] =
+                measure_op(e->plan, &e->session->plan->ops[o].bound, idle, request->at_once);
         n->fp16 |= has_filter(b) && b->input[0].type == MONA_F16;
     }
 }
@@ -166,7 +188,7 @@ bool emit_c_measure(const mona_model *model, const emit_c_request *request, emit
         needs->ops = file_alloc((h->op_count + !h->op_count) * sizeof *needs->ops);
         ok = needs->ops || format_fail(error, "out of memory");
         if (ok)
-            measure_ops(&e, needs);
+            measure_ops(&e, request, needs);
     }
     emitter_close(&e, &memory);
     return ok;
