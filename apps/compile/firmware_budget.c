@@ -347,6 +347,7 @@ static void add_operators(cJSON *to, const budget *b)
         cJSON_AddNumberToObject(row, "runs", (double)op->runs);
         cJSON_AddNumberToObject(row, "extra", (double)op->extra);
         cJSON_AddNumberToObject(row, "elements", (double)op->elements);
+        cJSON_AddNumberToObject(row, "converted", (double)op->converted);
         cJSON_AddNumberToObject(row, "rows", (double)op->rows);
         add_moves(row, op);
         add_number(row, "instructions", instructions, instructions >= 0);

@@ -387,7 +387,7 @@ def terms(rows):
         if 'arrays' in r['type']:
             continue
         key = (r['op'], r['variant'], int(r['type'] == 'f16'))
-        for what in ('macs', 'padded', 'passes', 'runs', 'extra', 'elements', 'rows'):
+        for what in ('macs', 'padded', 'passes', 'runs', 'extra', 'elements', 'converted', 'rows'):
             found[key + (what,)] = found.get(key + (what,), 0) + r[what]
         if r['function']:
             f = ('function', r['function'], key[2], 'elements')

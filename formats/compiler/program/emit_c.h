@@ -30,17 +30,17 @@ typedef struct emit_c_op {
     const char *name; /* the model's; "" if there is none */
     bool array;       /* it works on arrays */
     bool half;        /* its arithmetic is in fp16, else in 8 bits; on arrays: INT, else FLOAT */
-    /* CONV: 1, depthwise, and 2 more where its result has another type. LOAD: 1, planes of other
-     * than bytes. STORE: its block, and whether it is fused. RESIZE: its mode. EMIT_C_ON_MAPS: on
-     * whole maps. On arrays, see emit_arrays.c. */
+    /* CONV: 1, depthwise. LOAD: 1, planes of other than bytes. STORE: its block, and whether it is
+     * fused. RESIZE: its mode. EMIT_C_ON_MAPS: on whole maps. On arrays, see emit_arrays.c. */
     uint8_t variant;
     uint8_t function; /* mona_activation that comes last, in a kernel of its own; 0: none */
     /* Multiply-adds. padded, passes: of CONV, the same with channels and pixels padded as kernels
      * compute them, and weights that these read. runs: pieces of input rows (mona_conv) for each
      * pixel, or rows of planes (LOAD, STORE). extra: samples of planes or of a residual (CONV).
-     * elements: of the output, with channels padded. rows: those of the output, of CONV for each
-     * block of 16 channels. On arrays, see emit_arrays.c. */
-    uint64_t macs, padded, passes, runs, extra, elements, rows;
+     * elements: of the output, with channels padded. converted: those of CONV whose type is another
+     * than the input's. rows: those of the output, of CONV for each block of 16 channels. On
+     * arrays, see emit_arrays.c. */
+    uint64_t macs, padded, passes, runs, extra, elements, converted, rows;
     /* On arrays: elements that are made numbers, and numbers that are stored, by type; rows of side
      * by side elements that are read so; 1. */
     uint64_t read[MONA_TYPE_COUNT], put[MONA_TYPE_COUNT], pieces, once;

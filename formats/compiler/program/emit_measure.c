@@ -55,7 +55,7 @@ static uint64_t class_macs(const mona_bound_op *b, uint64_t elements)
 static uint8_t filter_of(const mona_bound_op *b, bool fused)
 {
     (void)fused;
-    return (uint8_t)(mona_conv_is_depthwise(b) + 2 * (b->input[0].type != b->output.type));
+    return mona_conv_is_depthwise(b);
 }
 
 static uint8_t planes_of(const mona_bound_op *b, bool fused)
@@ -128,6 +128,7 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
     op.padded = class->has_filter ? conv_padded(b) : 0;
     if (class->has_filter && at_once[op.half] && !mona_conv_is_depthwise(b))
         count_passes(&op, made, at_once[op.half]);
+    op.converted = class->has_filter && b->input[0].type != b->output.type ? op.elements : 0;
     op.extra = loads || stores || residual ? elements_of(made, made->channels) : 0;
     if (class->has_epilogue && mona_is_function(b->op->epilogue.activation_after_add))
         op.function = b->op->epilogue.activation_after_add;
