@@ -31,7 +31,8 @@ enum {
     ENDS_LISTS = 1 << 16,
     HAS_ENDED = 1 << 17,
     HAS_BREAKS = 1 << 18,
-    ONE_LOST = 1 << 19
+    BREAKS_KNOWN = 1 << 19, /* of a server's list */
+    ONE_LOST = 1 << 20
 };
 
 static uintptr_t marks(const AVFormatContext *media)
@@ -177,11 +178,6 @@ bool media_list_ended(const AVFormatContext *media)
     return marks(media) & HAS_ENDED;
 }
 
-bool media_list_has_breaks(const AVFormatContext *media)
-{
-    return marks(media) & HAS_BREAKS;
-}
-
 /* libav's reader of HLS asks for playlists over one connection past io_open, if the server lets
  * it. */
 static const char one_connection[] = "http_persistent";
@@ -190,6 +186,30 @@ static int open_remote(AVFormatContext *media, AVIOContext **part, const char *u
                        AVDictionary **options)
 {
     return count_lost(media, open_counted(media, part, url, flags, options));
+}
+
+/* Reads a server's list once more. Where that fails, and of a list of lists, it is not known, and
+ * so nothing is missing for certain. */
+static bool remote_has_breaks(AVFormatContext *media)
+{
+    enum { MOST = 64 << 20 };
+    AVIOContext *list = NULL;
+    AVBPrint text;
+    av_bprint_init(&text, 0, MOST);
+    const bool known = open_counted(media, &list, media->url, AVIO_FLAG_READ, NULL) >= 0 &&
+                       avio_read_to_bprint(list, &text, MOST) >= 0 && strstr(text.str, "#EXTINF") &&
+                       !has_breaks(text.str);
+    av_bprint_finalize(&text, NULL);
+    avio_closep(&list);
+    return !known;
+}
+
+bool media_list_has_breaks(AVFormatContext *media)
+{
+    if (!(marks(media) & BREAKS_KNOWN) && media->io_open == open_remote &&
+        reader_of(media->iformat)->list)
+        mark(media, BREAKS_KNOWN | (remote_has_breaks(media) ? HAS_BREAKS : 0));
+    return marks(media) & HAS_BREAKS;
 }
 
 static bool guard_remote(AVFormatContext *media, AVDictionary **options)

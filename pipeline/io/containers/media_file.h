@@ -24,8 +24,9 @@ __attribute__((warn_unused_result)) bool media_guard(AVFormatContext *media, boo
 void media_end_lists(AVFormatContext *media);
 /* Whether there was such a list. */
 bool media_list_ended(const AVFormatContext *media);
-/* Whether a list says that the clock may jump between two of its files (#EXT-X-DISCONTINUITY). */
-bool media_list_has_breaks(const AVFormatContext *media);
+/* Whether a list says that the clock may jump between two of its files (#EXT-X-DISCONTINUITY). That
+ * of a server is asked for once more. */
+bool media_list_has_breaks(AVFormatContext *media);
 /* Files that a list names and that were not read: they are missing, or refused. */
 unsigned media_lost_files(const AVFormatContext *media);
 /* Counts them of another from now on, which outlives the first. */

@@ -145,6 +145,9 @@ head -c "$(wc -c < "$up/s1.ts")" /dev/zero > "$up/zeros.ts"
 seq 9999 | head -c "$(wc -c < "$up/s1.ts")" > "$up/junk.ts"
 head -c $half "$up/s1.ts" > "$up/cut.ts"
 { head -c 3760 "$up/s1.ts"; seq 9999 | head -c $half; tail -c 9400 "$up/s1.ts"; } > "$up/inside.ts"
+film() { # frames of the video alone
+    ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv"
+}
 damaged() { # NAME FILE WORDS: what must be said, also by a failure if damage shall stop the run
     "$mona" enhance -y --stages sr --allow playlist "$2" -o "$tmp/out.mkv" 2> "$tmp/log"
     same "$1 is told" "$? $(grep -c "$3" "$tmp/log")" "0 1"
@@ -158,14 +161,14 @@ cat "$up/s0.ts" "$up/s2.ts" > "$up/hole.ts"
 damaged "a transport stream with a hole" "$up/hole.ts" 'hole.ts: damaged: 2.00 s of film are missing'
 sed '/^s1/d; s/^s2/#EXT-X-DISCONTINUITY\n&/' "$up/whole.m3u8" > "$up/some.m3u8"
 asked "$up/some.m3u8" --on-error stop
-same "a jump of the clock that a playlist announces is no damage" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 100"
+same "a jump of the clock that a playlist announces is no damage" "$? $(film)" "0 100"
 cat "$up/s0.ts" "$up/s1.ts" "$up/s0.ts" "$up/s1.ts" > "$up/joined.ts"
 asked "$up/joined.ts" --on-error stop
-same "one that was joined is whole" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 200"
+same "one that was joined is whole" "$? $(film)" "0 200"
 sed '/ENDLIST/d' "$up/whole.m3u8" > "$up/again.m3u8" # as a recorder that was started again
 sed -n '/^#EXTINF/,$p' "$up/whole.m3u8" >> "$up/again.m3u8"
 asked "$up/again.m3u8" --on-error stop
-same "a playlist whose clock starts again is as long as it says" "$? $(ffprobe -v error -count_packets -select_streams v -show_entries stream=nb_read_packets -of csv=p=0 "$tmp/out.mkv")" "0 300"
+same "a playlist whose clock starts again is as long as it says" "$? $(film)" "0 300"
 sed "s/^s1/none/" "$up/whole.m3u8" > "$up/some.m3u8"
 for way in "-t 5" "--live" "--live -t 5"; do
     # shellcheck disable=SC2086
@@ -199,6 +202,8 @@ timeout 20 "$mona" enhance -y --quiet --stages sr --live --stall 1 --allow playl
 same "live, one that does not grow ends, too" "$? $(frames)" "0 18" # of its last three files
 variants "$up/master.m3u8" good.m3u8
 # A server's, over one connection and over many.
+sed '/^s1/d; s/^s2/#EXT-X-DISCONTINUITY\n&/' "$up/whole.m3u8" > "$up/breaks.m3u8"
+sed 's/^s1/zeros/' "$up/whole.m3u8" > "$up/filled.m3u8"
 for version in 1.0 1.1; do
     rm -f "$tmp/port"
     python3 - "$up" "$tmp/port" $version <<'END' &
@@ -220,6 +225,10 @@ END
         timeout 20 "$mona" enhance -y --quiet $way --stages sr "$www/master.m3u8" -o "$tmp/out.mkv"
         same "another is read, HTTP $version $way" "$? $(frames)" "0 6"
     done
+    timeout 20 "$mona" enhance -y --quiet --stages sr --on-error stop "$www/breaks.m3u8" -o "$tmp/out.mkv"
+    same "a jump of the clock that it announces, HTTP $version" "$? $(film)" "0 100"
+    fails "a file of it that is damaged, HTTP $version" "filled.m3u8: damaged: 2.00 s of film are missing" timeout 20 \
+        "$mona" enhance -y --quiet --stages sr --on-error stop "$www/filled.m3u8" -o "$tmp/x.mkv"
     kill $server
     wait $server 2> /dev/null || :
 done
