@@ -34,6 +34,7 @@ typedef struct batch {
     const char *folder;
     char manifest[4096]; /* its path */
     size_t unreadable;   /* files and folders that were reported */
+    size_t passed;       /* folders in folders, without --recursive */
     batch_file *files;
     size_t count;
     cJSON *results; /* plans of a dry run */
@@ -134,8 +135,9 @@ static bool add_entry(batch *b, const char *path, const char *name)
     if (lstat(path, &status))
         return pass_over(b, path, errno);
     /* A link to a folder may lead in circles. */
-    if (S_ISDIR(status.st_mode))
-        return !b->asked->recursive || is_results(b, &status) || add_folder(b, path, name);
+    if (S_ISDIR(status.st_mode) && b->asked->recursive)
+        return is_results(b, &status) || add_folder(b, path, name);
+    b->passed += S_ISDIR(status.st_mode) && !is_results(b, &status);
     return stat(path, &status) || !S_ISREG(status.st_mode) || !looks_like_media(name) ||
            add_as(b, path, name);
 }
@@ -487,6 +489,8 @@ static int prepare(batch *b)
     for (const char *const *operand = b->asked->operands; *operand; operand++)
         if (!add_operand(b, *operand))
             return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", *operand, strerror(errno));
+    if (b->passed && !b->asked->quiet)
+        cli_fail(0, "%zu folders below are left out (--recursive reads them)", b->passed);
     if (!b->count && b->unreadable)
         return EXIT_FAILED;
     if (!b->count)

@@ -73,8 +73,9 @@ cp "$tmp/in/a.mp4" "$tmp/tree/one/a.mp4"
 cp "$tmp/in/b.mkv" "$tmp/tree/one/two/a.mkv"
 cp "$tmp/in/a.mp4" "$tmp/tree/.hidden/a.mp4"
 ln -s .. "$tmp/tree/one/round"
-enhance "$tmp/tree" --out-dir "$tmp/flat" --stages sr --preset ultrafast
-same "a folder's folders are left alone" "$? $(cd "$tmp/flat" && find . -type f | sort | tr '\n' ' ')" "0 ./manifest.json ./top.mp4 "
+"$mona" enhance "$tmp/tree" --out-dir "$tmp/flat" --stages sr --preset ultrafast > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+same "a folder's folders are left alone, and that is said" "$? $(cd "$tmp/flat" && find . -type f | sort | tr '\n' ' ')$(grep -c '1 folders below are left out (--recursive' "$tmp/log")" \
+    "0 ./manifest.json ./top.mp4 1"
 for time in $(! full || echo first) second; do
     enhance "$tmp/tree" --out-dir "$tmp/tree/done" --recursive -y --stages sr --preset ultrafast
     same "--recursive: every folder's, the $time time" "$? $(cd "$tmp/tree/done" && find . -type f | sort | tr '\n' ' ')" \
