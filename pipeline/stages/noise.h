@@ -74,7 +74,10 @@ noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stri
  * luma, or by more than noise in colour, does not mix.
  *
  * How much noise there is the flattest blocks say (noise.h, third scale). Where usual blocks
- * have much more, that is colour of the picture, and the plane stays as it is. */
+ * have much more, that is colour of the picture, and the plane stays as it is.
+ *
+ * Coarse noise remains, so the same is done once more at twice the distances where noise of the
+ * plane at half its size is as strong at all scales; colour of the picture grows with them. */
 
 /* Scratch; zeroed: not open. */
 typedef struct chroma_noise {
