@@ -50,63 +50,14 @@ typedef struct job {
 
 /* ---- the epilogue --------------------------------------------------------------------------- */
 
-/* Applies an epilogue that consists of clamps. residual: that of the same pixels, prepared, if
- * there is one. */
-INLINE void finish_quickly(const job *j, const mona_type type, const bool add, uint32_t count,
-                           const int32_t *acc, const float *residual, uint8_t *out)
-{
-    const mona_epilogue *e = &j->conv->epilogue;
-    const vf scale = e->scale ? vf_load(e->scale + (size_t)j->n * AC_FRACTAL) : vf_set1(1);
-    const clamp first = j->limits->stage[0], second = j->limits->stage[1];
-    for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL, out += j->pixel_size) {
-        vf t = vf_clamp(scaled(e, acc, scale), first.low, first.high);
-        if (add) {
-            t = vf_add(vf_round(t), vf_load(residual + (size_t)i * AC_FRACTAL));
-            t = vf_clamp(t, second.low, second.high);
-        }
-        if (type == MONA_F16)
-            vf_to_f16(out, t);
-        else
-            store16(out, vf_to_bytes(vf_round(t)));
-    }
-}
-
-static void finish_slowly(const job *j, uint32_t count, const int32_t *acc, const float *residual,
-                          uint8_t *out)
-{
-    const mona_epilogue *e = &j->conv->epilogue;
-    const size_t channel = (size_t)j->n * AC_FRACTAL;
-    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
-    const vf slope = e->slope ? vf_load(e->slope + channel) : vf_set1(0);
-    const vf output_scale = vf_set1(e->output_scale);
-    for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL, out += j->pixel_size) {
-        vf t = vf_half(scaled(e, acc, scale));
-        t = activate(t, e->activation, e, slope);
-        if (e->add)
-            t = vf_half(vf_add(t, vf_load(residual + (size_t)i * AC_FRACTAL)));
-        t = activate(t, e->activation_after_add, e, slope);
-        if (e->output_scale != 1)
-            t = vf_half(vf_mul(t, output_scale));
-        vf_to(j->row->output.type, out, t);
-    }
-}
-
 /* Applies the epilogue to pixels x to x + count - 1. acc: their [count][16] accumulators, s32 or
  * fp32. */
 static void finish_tile(const job *j, uint32_t x, uint32_t count, const int32_t *acc, uint8_t *out)
 {
     float residual[TILE * LANES];
-    const bool half = j->row->output.type == MONA_F16, add = j->limits->add;
-    if (add)
+    if (j->limits->add)
         prepare_residual(j->row, j->n, x, count, residual);
-    if (!j->limits->possible)
-        finish_slowly(j, count, acc, residual, out);
-    else if (half)
-        finish_quickly(j, MONA_F16, add, count, acc, residual, out);
-    else if (add)
-        finish_quickly(j, MONA_U8, true, count, acc, residual, out);
-    else
-        finish_quickly(j, MONA_U8, false, count, acc, residual, out);
+    finish_pixels(j->row, j->limits, j->n, count, acc, residual, out);
 }
 
 /* ---- jobs ----------------------------------------------------------------------------------- */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The scaled residual, which the epilogues of all vector instruction sets share. Included after a
+/* The epilogue of convolutions by way of memory, for all vector instruction sets. Included after a
  * vector type, see vector_rows.h. */
 #ifndef MONA_VECTOR_EPILOGUE_H
 #define MONA_VECTOR_EPILOGUE_H
@@ -67,6 +67,62 @@ static void prepare_residual(const mona_conv_row *row, uint32_t n, uint32_t x, u
 INLINE vf scaled(const mona_epilogue *e, const int32_t *acc, vf scale)
 {
     return e->scale ? vf_mul(vf_from_s32(acc), scale) : vf_load((const float *)(const void *)acc);
+}
+
+/* Applies an epilogue that consists of clamps. */
+INLINE void finish_quickly(const mona_epilogue *e, const clamps *limits, vf scale,
+                           const mona_type type, const bool add, uint32_t count, const int32_t *acc,
+                           const float *residual, uint8_t *out)
+{
+    const clamp first = limits->stage[0], second = limits->stage[1];
+    for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL) {
+        const size_t at = (size_t)i * AC_FRACTAL;
+        vf t = vf_clamp(scaled(e, acc, scale), first.low, first.high);
+        if (add)
+            t = vf_clamp(vf_add(vf_round(t), vf_load(residual + at)), second.low, second.high);
+        if (type == MONA_F16)
+            vf_to_f16(out + at * 2, t);
+        else
+            store16(out + at, vf_to_bytes(vf_round(t)));
+    }
+}
+
+static void finish_slowly(const mona_epilogue *e, uint32_t channel, mona_type type, uint32_t count,
+                          const int32_t *acc, const float *residual, uint8_t *out)
+{
+    const size_t pixel_size = AC_FRACTAL * mona_type_size(type);
+    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
+    const vf slope = e->slope ? vf_load(e->slope + channel) : vf_set1(0);
+    const vf output_scale = vf_set1(e->output_scale);
+    for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL, out += pixel_size) {
+        vf t = vf_half(scaled(e, acc, scale));
+        t = activate(t, e->activation, e, slope);
+        if (e->add)
+            t = vf_half(vf_add(t, vf_load(residual + (size_t)i * AC_FRACTAL)));
+        t = activate(t, e->activation_after_add, e, slope);
+        if (e->output_scale != 1)
+            t = vf_half(vf_mul(t, output_scale));
+        vf_to(type, out, t);
+    }
+}
+
+/* Applies the epilogue to `count` pixels of block n. acc: their [count][16] accumulators, s32 or
+ * fp32. residual: theirs, prepared, if there is one. */
+static void finish_pixels(const mona_conv_row *row, const clamps *limits, uint32_t n,
+                          uint32_t count, const int32_t *acc, const float *residual, uint8_t *out)
+{
+    const mona_epilogue *e = &row->conv->epilogue;
+    const uint32_t channel = n * AC_FRACTAL;
+    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
+    const bool add = limits->add;
+    if (!limits->possible)
+        finish_slowly(e, channel, row->output.type, count, acc, residual, out);
+    else if (row->output.type == MONA_F16)
+        finish_quickly(e, limits, scale, MONA_F16, add, count, acc, residual, out);
+    else if (add)
+        finish_quickly(e, limits, scale, MONA_U8, true, count, acc, residual, out);
+    else
+        finish_quickly(e, limits, scale, MONA_U8, false, count, acc, residual, out);
 }
 
 #endif

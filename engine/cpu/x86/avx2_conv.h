@@ -220,8 +220,7 @@ static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
 /* Whether int8_store can do the epilogue in registers. */
 static bool int8_plain(const job *j)
 {
-    const bool near = !j->conv->epilogue.broadcast && j->row->residual.c0 == AC_FRACTAL;
-    return j->limits->plain && (!j->limits->add || near);
+    return j->limits->plain && (!j->limits->add || residual_in_bytes(j->row));
 }
 
 static void int8_run(const job *source)
@@ -234,13 +233,6 @@ static void int8_run(const job *source)
 }
 
 /* ---- FP16 ----------------------------------------------------------------------------------- */
-
-/* Converts count fp16 elements of a run to fp32. Up to 15 more are read. */
-INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i += LANES)
-        vf_store(stage + i, vf_f16(from + (size_t)i * 2));
-}
 
 /* Adds one element of K at a time, in the order that mona_conv defines. distance: elements between
  * pixels. */

@@ -104,5 +104,5 @@ static __attribute__((noinline)) void finish_block(const job *j, uint32_t x, con
     if (j->limits->add)
         prepare_residual(j->row, j->n, x, pixels, residual);
     FORGET(prepared);
-    finish_pixels(j, 0, x, pixels, tile, prepared);
+    finish_pixels(j->row, j->limits, j->n, pixels, tile, prepared, result_of(j, 0, x));
 }

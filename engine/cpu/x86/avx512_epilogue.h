@@ -33,12 +33,6 @@ typedef struct bytes_residual {
     vf scale, offset;
 } bytes_residual;
 
-/* Whether the residual has 16 channels a pixel. */
-static bool residual_in_bytes(const mona_conv_row *row)
-{
-    return !row->conv->epilogue.broadcast && row->residual.c0 == AC_FRACTAL;
-}
-
 INLINE bytes_residual residual_at(const mona_conv_row *row, uint32_t n, uint32_t x)
 {
     const bool is_signed = row->residual.type == MONA_S8;
@@ -151,7 +145,7 @@ static __attribute__((noinline)) void finish_block(const job *j, uint32_t b, uin
         prepare_residual(j->row, j->n + b, x, pixels, scaled_residual);
     FORGET(residual);
     if (!limits.tame || pixels < 4) {
-        finish_pixels(j, b, x, pixels, tile, residual);
+        finish_pixels(j->row, &limits, j->n + b, pixels, tile, residual, result_of(j, b, x));
         return;
     }
     const vf scale = vf_load(j->conv->epilogue.scale + (size_t)(j->n + b) * AC_FRACTAL);

@@ -5,13 +5,6 @@
  * A register block is 24 pixels x 16 outputs, or 14 x 32. Sources are converted to fp32 in a buffer
  * on the stack, a run or a part of a run at a time. */
 
-/* Converts count fp16 elements of a run to fp32. Up to 15 more are read. */
-INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i += LANES)
-        _mm512_store_ps(stage + i, vf_f16(from + (size_t)i * 2));
-}
-
 /* Multiplies `steps` elements of all pixels, those of the first pixel at p. distance: elements
  * between pixels. */
 INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t blocks,

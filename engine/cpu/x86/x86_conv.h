@@ -92,6 +92,21 @@ INLINE bool stage_fits(const mona_conv *c, uint32_t pixels)
     return (pixels - 1) * pixel_elements(c) <= STAGE / 2;
 }
 
+/* Whether bytes of a residual lie like the results: 16 channels a pixel. */
+static bool residual_in_bytes(const mona_conv_row *row)
+{
+    return !row->conv->epilogue.broadcast && row->residual.c0 == AC_FRACTAL;
+}
+
+/* ---- FP16 ----------------------------------------------------------------------------------- */
+
+/* Converts count fp16 elements of a run to fp32. Up to 15 more are read. */
+INLINE void widen(float *stage, const uint8_t *from, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i += LANES)
+        vf_store(stage + i, vf_f16(from + (size_t)i * 2));
+}
+
 /* ---- depthwise, FP16 ------------------------------------------------------------------------ */
 
 /* Adds the products of `taps` columns of the filter, for pixels `stride` columns apart. A column
@@ -132,40 +147,6 @@ INLINE void depthwise_sums(vf *acc, const job *j, const uint32_t pixels, const u
 INLINE vf apply(clamp c, vf v)
 {
     return vf_min(vf_max(v, vf_set1(c.low)), vf_set1(c.high));
-}
-
-/* Applies the epilogue to pixels x to x + count - 1 of the job's block b. acc: [count][16]
- * accumulators. residual: that of the same pixels, prepared, if there is one. */
-static void finish_pixels(const job *j, uint32_t b, uint32_t x, uint32_t count, const void *acc,
-                          const float *residual)
-{
-    const mona_epilogue *e = &j->conv->epilogue;
-    const size_t channel = (size_t)(j->n + b) * AC_FRACTAL;
-    const mona_type type = j->row->output.type;
-    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
-    const vf slope = e->slope ? vf_load(e->slope + channel) : vf_set1(0);
-    const vf output_scale = vf_set1(e->output_scale);
-    const clamps *limits = j->limits;
-    uint8_t *out = result_of(j, b, x);
-    for (uint32_t i = 0; i < count && limits->possible; i++, out += j->pixel_size) {
-        const size_t at = (size_t)i * AC_FRACTAL;
-        vf t = apply(limits->stage[0], scaled(e, (const int32_t *)acc + at, scale));
-        if (limits->add)
-            t = apply(limits->stage[1], vf_add(vf_round(t), vf_load(residual + at)));
-        vf_to(type, out, vf_round(t));
-    }
-    if (limits->possible)
-        return;
-    for (uint32_t i = 0; i < count; i++, out += j->pixel_size) {
-        vf t = vf_half(scaled(e, (const int32_t *)acc + (size_t)i * AC_FRACTAL, scale));
-        t = activate(t, e->activation, e, slope);
-        if (e->add)
-            t = vf_half(vf_add(t, vf_load(residual + (size_t)i * AC_FRACTAL)));
-        t = activate(t, e->activation_after_add, e, slope);
-        if (e->output_scale != 1)
-            t = vf_half(vf_mul(t, output_scale));
-        vf_to(type, out, t);
-    }
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
