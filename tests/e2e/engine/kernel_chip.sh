@@ -130,6 +130,6 @@ fails "without kernels" "calls the kernel com.example::Double" "$mona" bench "$t
 if full; then
     chip 540x960 -- apps/examples/kernels/demosaic.py apps/examples/kernels/nv12.py apps/examples/kernels/demosaic_half.py apps/examples/kernels/nv12_half.py > "$tmp/log"
     nothing "and of frames of 1920x1080" "$(grep -v ': equal, ' "$tmp/log")"
-    nothing "within these times" "$(awk '{ most["Demosaic"] = 760; most["Nv12ToRgb"] = 555; most["RgbToNv12"] = 910; most["DemosaicHalf"] = 405; most["Nv12ToRgbHalf"] = 255; most["RgbToNv12Half"] = 495; sub(/.*::/, "", $1) } $4 > most[$1]' "$tmp/log")"
+    nothing "within these times" "$(awk '{ most["Demosaic"] = 735; most["Nv12ToRgb"] = 555; most["RgbToNv12"] = 895; most["DemosaicHalf"] = 394; most["Nv12ToRgbHalf"] = 224; most["RgbToNv12Half"] = 419; sub(/.*::/, "", $1) } $4 > most[$1]' "$tmp/log")"
     sed 's/^/# /' "$tmp/log"
 fi
