@@ -21,6 +21,7 @@ typedef struct unfinished {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unfinished *first;
+static bool any_ended; /* of the results, complete or given up */
 static char *line;
 static bool ends_itself; /* after passing a signal on; it is given a moment for that */
 static pid_t child;
@@ -143,12 +144,13 @@ static void crash(int number)
     char text[1024];
     const unfinished *u = first;
     const char *result = u && u->result ? u->result : "";
+    const char *left = u || !any_ended ? "nothing was written" : "what was complete is kept";
     for (; u; u = u->next)
         unlink(u->path);
     const int length = snprintf(text, sizeof text,
                                 "mona: %.512s%scrashed (signal %d) where it reads, computes or "
-                                "writes; nothing was written%s\n",
-                                result, *result ? ": " : "", number, excuse);
+                                "writes; %s%s\n",
+                                result, *result ? ": " : "", number, left, excuse);
     if ((length > 0 && write(STDERR_FILENO, text, strnlen(text, sizeof text)) < 0) || *excuse)
         _exit(*excuse ? 1 : 128 + number);
     raise(number);
@@ -222,6 +224,7 @@ void stop_keeps(const char *path)
     unfinished *found = *at;
     if (found)
         *at = found->next;
+    any_ended |= found && found->result;
     stop_release();
     if (found)
         free_unfinished(found);

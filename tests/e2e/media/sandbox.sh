@@ -61,3 +61,7 @@ for signal in 11 7 8 4 6 5; do
     same "signal $signal: status, one line, nothing left" "$? $(grep -c "crashed (signal $signal)" "$tmp/log") $(grep -c '^mona' "$tmp/log") $(find "$tmp/out" -name 'x.mkv*')" \
         "$((128 + signal)) 1 1 "
 done
+CRASH_AT_END=11 LD_PRELOAD=$tmp/lib/exploit.so "$mona" enhance -y --quiet --no-sandbox --stages sr "$tmp/in/a.mkv" -o "$tmp/out/x.mkv" 2> "$tmp/log"
+same "at the end: what was written is there, as the line says" "$? $(grep -c "crashed (signal 11).*; what was complete is kept" "$tmp/log") $(cd "$tmp/out" && ls x.mkv*)" \
+    "139 1 x.mkv"
+rm -f "$tmp/out/x.mkv"
