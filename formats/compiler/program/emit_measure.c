@@ -88,12 +88,14 @@ static const struct {
 };
 
 /* Kernels compute `at_once` pixels of a row, or of a whole map, with weights that are read once.
- * The last of them are some of those before, too, but there are none in a shorter row. */
+ * The last of them are some of those before, too, but there are none in a shorter row. Outputs are
+ * in registers of 4, of which a block leaves out those that hold none. */
 static void count_passes(emit_c_op *op, const mona_shape *made, uint64_t at_once)
 {
+    const uint64_t quads = padded(made->channels, 4) / 4, all = padded(made->channels, 16) / 4;
     const uint64_t row = (uint64_t)made->width * (op->variant == EMIT_C_ON_MAPS ? made->height : 1);
     const bool together = row >= at_once;
-    op->passes = op->padded / row * (together ? (row + at_once - 1) / at_once : row);
+    op->passes = op->padded * quads / all / row * (together ? (row + at_once - 1) / at_once : row);
     op->padded = op->passes * (together ? at_once : 1);
 }
 
