@@ -24,7 +24,7 @@ import tempfile
 BOARDS = {'an386': 'cortex-m4', 'an505': 'cortex-m33', 'an500': 'cortex-m7', 'an547': 'cortex-m55', 'virt': 'cortex-a53',
           'virt-dot': 'cortex-a55', 'virt-i8mm': 'cortex-a510', 'rv32': 'rv32imafc', 'rv64': 'rv64gc', 'rv64v': 'rv64gcv'}
 # Pixels that row kernels of convolutions compute together with 16 outputs: in 8 bits, and in fp16. Others do not need it.
-PIXELS = {'virt': (2, 5)}
+PIXELS = {'virt': (2, 5), 'virt-dot': (0, 5), 'virt-i8mm': (0, 5)}
 # All but convolutions in 8 bits is the same code there: of 434 models of operators on arrays most differ by 2 %, none by 5 %.
 SAME_CODE = {'virt-dot': 'virt', 'virt-i8mm': 'virt'}
 MACHINES = {'an386': 'arm -M mps2-an386', 'an500': 'arm -M mps2-an500', 'an505': 'arm -M mps2-an505', 'an547': 'arm -M mps3-an547',
