@@ -206,17 +206,6 @@ static void int8_tiles(const job *j, bool plain)
     }
 }
 
-/* Initial values of the accumulators. MAGIC: see avx2_epilogue.h. */
-static void int8_start(job *j, bool plain, int32_t start[AC_FRACTAL])
-{
-    for (uint32_t h = 0; h < 2; h++) {
-        const __m256i bias = load_vector((const int32_t *)j->start[0] + (size_t)h * 8);
-        store_vector(start + (size_t)h * 8,
-                     _mm256_add_epi32(bias, _mm256_set1_epi32(plain ? MAGIC : 0)));
-    }
-    j->start[0] = start;
-}
-
 /* Whether int8_store can do the epilogue in registers. */
 static bool int8_plain(const job *j)
 {
@@ -228,7 +217,7 @@ static void int8_run(const job *source)
     _Alignas(64) int32_t start[AC_FRACTAL];
     job j = *source;
     const bool plain = int8_plain(&j);
-    int8_start(&j, plain, start);
+    int8_start(&j, 0, plain, start);
     int8_tiles(&j, plain);
 }
 

@@ -131,7 +131,7 @@ static void depthwise_row(const mona_depthwise_row *row)
             continue;
         }
         p.weights = convert_weights(work->weights, j.weights[0], mona_block_steps(j.conv, n));
-        int8_start(&j, p.plain, start);
+        int8_start(&j, 0, p.plain, start);
         if (type == MONA_S8)
             depthwise_run(&j, &p, MONA_S8);
         else

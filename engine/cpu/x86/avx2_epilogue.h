@@ -5,8 +5,6 @@
  * is exact. Small sums start at MAGIC and are scaled by one multiply-add; rounding to fp16 is
  * rounding to 11 bits; and packing saturates. */
 
-enum { MAGIC = 0x4b400000 };
-
 /* Packs 32 integers to bytes, in the order a.l, a.h, b.l, b.h. */
 INLINE __m256i to_bytes(vf a, vf b, bool is_signed)
 {

@@ -219,7 +219,7 @@ static void conv_narrow(const mona_conv_row *row, const mona_isa *by)
     j.taps = mona_block_steps(c, 0) / 4;
     j.outputs = mona_narrow_vectors(c->channels);
     j.width = c->channels > 4 ? 8 : 4;
-    int8_start(&j.base, j.plain, start);
+    int8_start(&j.base, 0, j.plain, start);
     const bool direct = !row->planes && row->output.c0 == j.width;
     const mona_row tile = {results, 0, j.width, row->output.type};
     for (uint32_t i = 0; i < row->pixels; i += count) {

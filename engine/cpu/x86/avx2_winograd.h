@@ -299,7 +299,7 @@ static void winograd_run(job *j)
         }
         winograd_chunk(work, weights, position, &rows);
     }
-    int8_start(j, plain, start);
+    int8_start(j, 0, plain, start);
     if (plain)
         winograd_results(j, work, true);
     else

@@ -23,8 +23,6 @@
  *
  * Saturation. |t| < 2^15, so packing saturates like any clamp at the type's limits. */
 
-enum { MAGIC = 0x4b400000 };
-
 /* A residual of bytes, 16 channels a pixel, and its scale. An S8 value s is read as the U8 value
  * s + 128; (s + 128) * scale - 128 * scale is then rounded once. */
 typedef struct bytes_residual {

@@ -227,14 +227,6 @@ static void int8_run(const job *j, uint32_t blocks)
         int8_one(j);
 }
 
-/* Initial values of the accumulators: see the top, and avx512_epilogue.h for MAGIC. */
-static void int8_start(job *j, uint32_t b, int32_t start[AC_FRACTAL])
-{
-    const __m512i magic = _mm512_set1_epi32(j->limits->plain ? MAGIC : 0);
-    _mm512_store_si512(start, _mm512_add_epi32(_mm512_loadu_si512(j->start[b]), magic));
-    j->start[b] = start;
-}
-
 /* Prepares a job, which from then on needs limits and start. */
 static void int8_prepare(job *j, uint32_t blocks, clamps *limits, int32_t start[2][AC_FRACTAL])
 {
@@ -242,7 +234,7 @@ static void int8_prepare(job *j, uint32_t blocks, clamps *limits, int32_t start[
     limits->plain = limits->plain && (!limits->add || residual_in_bytes(j->row));
     j->limits = limits;
     for (uint32_t b = 0; b < blocks; b++)
-        int8_start(j, b, start[b]);
+        int8_start(j, b, limits->plain, start[b]);
 }
 
 /* ---- S8 ------------------------------------------------------------------------------------- */

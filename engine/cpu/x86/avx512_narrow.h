@@ -207,7 +207,7 @@ static __attribute__((noinline)) void conv_narrow(const mona_conv_row *row, cons
     limits.plain = narrow_plain(row, &limits, j.width);
     j.base = job_of(row, &limits, 0);
     j.taps = mona_block_steps(row->conv, 0) / 4;
-    int8_start(&j.base, 0, start);
+    int8_start(&j.base, 0, j.base.limits->plain, start);
     for (uint32_t r = 0, tap = 0; r < j.base.run_count; r++)
         for (uint32_t i = 0; i < row->conv->run_elements[r]; i += 16)
             j.at[tap++] = j.base.runs[r] + i;

@@ -98,6 +98,18 @@ static bool residual_in_bytes(const mona_conv_row *row)
     return !row->conv->epilogue.broadcast && row->residual.c0 == AC_FRACTAL;
 }
 
+/* Bits of 1.5 * 2^23, at which sums of INT8 start for a plain epilogue, see avx512_epilogue.h. */
+enum { MAGIC = 0x4b400000 };
+
+/* Sets what the accumulators of the job's block b start at. */
+INLINE void int8_start(job *j, uint32_t b, bool plain, int32_t start[AC_FRACTAL])
+{
+    const uint32_t *from = j->start[b], magic = plain ? MAGIC : 0;
+    for (uint32_t i = 0; i < AC_FRACTAL; i++)
+        start[i] = (int32_t)(from[i] + magic);
+    j->start[b] = start;
+}
+
 /* ---- FP16 ----------------------------------------------------------------------------------- */
 
 /* Converts count fp16 elements of a run to fp32. Up to 15 more are read. */
