@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from network import Net
+from network import Net, picture
 
 # ---- classifiers -----------------------------------------------------------------------------------------------------
 
@@ -364,6 +364,7 @@ def main():
     parser.add_argument("name", nargs="?", choices=list(NETS), metavar="NAME")
     parser.add_argument("out", nargs="?")
     parser.add_argument("--qdq", help="write the quantised network as well")
+    parser.add_argument("--input", help="write an array of the network's size as well")
     parser.add_argument("--list", action="store_true", help="print name and size of every network")
     a = parser.parse_args()
     if a.list:
@@ -378,6 +379,8 @@ def main():
             net = Net(a.name, channels, height, width, qdq)
             build(net)
             net.save(path)
+    if a.input:
+        np.save(a.input, picture(channels, max(height, width))[:, :height, :width])
 
 
 if __name__ == "__main__":
