@@ -82,6 +82,7 @@ static void forget_registers(maker *m)
 {
     m->lanes = m->scale = UNKNOWN;
     m->load3d = NULL;
+    m->loaded.offset = UNKNOWN;
 }
 
 /* A loop in one chunk. */

@@ -23,6 +23,10 @@ typedef struct phase_set {
     uint64_t bits[(WORDS_PHASES + 64) / 64];
 } phase_set;
 
+typedef struct place {
+    uint32_t offset, base, phase;
+} place;
+
 typedef struct maker {
     const ac_program *program;
     const ac_segment *segment;
@@ -34,16 +38,13 @@ typedef struct maker {
     uint32_t depth;        /* of loops */
     uint32_t lanes, scale; /* in registers */
     const ac_form *load3d; /* whose registers are set; NULL: unknown */
+    place loaded;          /* of L1, by the last load3d of a tile; offset UNKNOWN: unknown */
     uint32_t phases;
     phase phase[WORDS_PHASES + 1]; /* from 1 on */
     uint16_t flag[FLAGS_PENDING];  /* of 10 bits each, that are not written yet */
     uint32_t flag_count;
     uint32_t held; /* events from S to V that are set and not waited for yet, a bit each */
 } maker;
-
-typedef struct place {
-    uint32_t offset, base, phase;
-} place;
 
 /* ---- chunks, flags, registers --------------------------------------------------------------- */
 

@@ -53,11 +53,14 @@ uint32_t words_put_tile(maker *m, const ac_record *r, const ac_record *end, bool
                      (uint64_t)(f->opcode - AC_OP_MMAD) << 28);
     for (uint32_t i = 0; i < loads; i++) {
         const place a = words_place_of(m, &r[i], 1);
+        const bool there = a.offset == m->loaded.offset && a.phase == m->loaded.phase;
         const ac_form *load = words_form_of(m, &r[i], end);
         const bool same = same_registers(load, m->load3d);
         m->load3d = load;
+        m->loaded = a;
         words_put(m, r[i].at[0] | (uint64_t)a.offset << 16 | (uint64_t)a.phase * 24 << 36 |
-                         (uint64_t)!same << 48 | (uint64_t)(i + 1 == loads) << 49);
+                         (uint64_t)!same << 48 | (uint64_t)(i + 1 == loads) << 49 |
+                         (uint64_t)there << 50);
         words_put(m, load->config[0]);
         if (!same) {
             words_put(m, load->config[1]);

@@ -77,6 +77,7 @@ void mona_plan_share_homes(mona_plan *plan)
             continue;
         op->map_x_begin = home->map_x_begin;
         op->depth = home->depth;
+        op->turned = home->turned;
         op->row_outside = home->row_outside;
         op->columns = home->columns;
         op->block_stride = home->block_stride;

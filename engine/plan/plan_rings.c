@@ -6,11 +6,14 @@
 /* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
 enum { MIN_TILE_COLUMNS = 128 };
 
-/* Deepens the rings that are too shallow for the strip. */
+/* Deepens the rings that are too shallow for the strip, and notes the row at which it ends. */
 static void deepen(mona_plan *plan, const plan_group *g, const plan_progress *progress)
 {
     for (uint32_t o = g->first; o < g->last; o++) {
-        const uint32_t rows = (uint32_t)(progress[o].used_end - progress[o].used_begin);
+        const plan_progress *p = &progress[o];
+        const uint32_t rows = (uint32_t)(p->used_end - p->used_begin);
+        if (p->need > p->begin && p->need < p->end)
+            plan->ops[o].turned = (uint32_t)p->need;
         if (mona_plan_needs_ring(plan, o) && rows > plan->ops[o].depth)
             plan->ops[o].depth = rows;
     }
@@ -44,9 +47,10 @@ static void keep_strips_whole(mona_plan *plan, const plan_group *g)
         const uint32_t scale = op->bound.output.height / g->grid_height;
         const uint32_t rows = mona_plan_strip_rows(plan, g) * (scale ? scale : 1);
         const mona_op_program *program = mona_plan_program_of(plan, op->bound.op->kind);
-        if (mona_plan_needs_ring(plan, o) && program && program->loads_strips &&
-            program->loads_strips(&op->bound))
-            op->depth = ceil_div_u32(op->depth, rows) * rows;
+        const bool whole = mona_plan_needs_ring(plan, o) && program && program->loads_strips &&
+                           program->loads_strips(&op->bound);
+        op->depth = whole ? ceil_div_u32(op->depth, rows) * rows : op->depth;
+        op->turned = whole ? (rows - op->turned % rows) % rows : 0;
     }
 }
 

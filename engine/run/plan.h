@@ -72,6 +72,7 @@ typedef struct plan_op {
     bool array;            /* its output is an array, and not an output of the model */
     int64_t map_x_begin;   /* first column of a map's rows; 0 or less */
     uint32_t depth;        /* rows that the ring or map holds; 0: there is neither */
+    uint32_t turned;       /* on an AI Core: places in the ring by which row 0 follows the first */
     bool row_outside;      /* one more follows them, for rows outside its output; on AI Cores */
     uint32_t columns;      /* columns of such a row, over all tiles */
     uint32_t group_first;  /* first operator of its group */

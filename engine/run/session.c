@@ -44,7 +44,7 @@ static uint8_t *map_of(const worker *w, const plan_op *op)
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
 {
     uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
-    return base + (size_t)((uint32_t)row % op->depth) * op->row_bytes;
+    return base + (size_t)(((uint32_t)row + op->turned) % op->depth) * op->row_bytes;
 }
 
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress)

@@ -20,9 +20,10 @@
  *              barrier has a source only
  *   TILE       events 16, 18, 20, type of load3d 24, type of mad 28, flags 40; for each load3d
  *              L0A 0, L1 16 and phase 36, Xm, and Xt and FMATRIX if bit 48 of the first of these
- *              is set, else they are those before; bit 49: it is the last one; operands of mad as
- *              below, and its config. It waits for M to MTE1 before, orders MTE1 before M in
- *              between, and sets M to MTE1 after it if bit 22 is set
+ *              is set, else they are those before; bit 49: it is the last one; bit 50: L1 and
+ *              phase are those of the last load3d of a tile; operands of mad as below, and its
+ *              config. It waits for M to MTE1 before, orders MTE1 before M in between, and sets M
+ *              to MTE1 after it if bit 22 is set
  *   DRAINS     drains whose operands do not move: type 16, flags 40; config; operands of each,
  *              bit 40: it is the last one. Type 0: s32 with scales; 1: f32; 2: f32 and ReLU. If
  *              bit 18 is set, the register of scales is set before: event 19, its bits 24

@@ -60,7 +60,7 @@
     F(x, NUMBER, first_reader) F(x, NUMBER, last_reader) F(x, NUMBER, store) F(x, NUMBER, leaves) \
     F(x, UNUSED, read_outside) F(x, UNUSED, read_in_blocks) F(x, NUMBER, home) \
     F(x, NUMBER, home_block) F(x, UNUSED, may_begin) F(x, UNUSED, begins) F(x, UNUSED, shared) F(x, NUMBER, map) \
-    F(x, NUMBER, array) F(x, NUMBER, map_x_begin) F(x, NUMBER, depth) F(x, UNUSED, row_outside) \
+    F(x, NUMBER, array) F(x, NUMBER, map_x_begin) F(x, NUMBER, depth) F(x, UNUSED, turned) F(x, UNUSED, row_outside) \
     F(x, NUMBER, columns) F(x, UNUSED, group_first) F(x, NUMBER, block_stride) \
     F(x, NUMBER, row_bytes) F(x, NUMBER, zero_offset) F(x, NUMBER, ring_offset) \
     F(x, UNUSED, map_bytes) F(x, UNUSED, constants_offset) F(x, UNUSED, constants_bytes) \
