@@ -32,12 +32,14 @@ static mona_status plan_program(mona_plan *plan)
         return refuse("the model has no AI Core program for this size: mona compile MODEL --target "
                       "ascend310 --size WxH -o OUT.mona writes one");
     const ac_program *p = &plan->program;
-    for (uint32_t i = 0; i < p->header.segments; i++)
-        if (p->segments[i].array)
-            return refuse("the model has operators on arrays, which AI Cores do not run");
-        else if (!ascend_words_bytes(p, i, &why))
+    bool arrays = false;
+    for (uint32_t i = 0; i < p->header.segments; i++) {
+        arrays |= p->segments[i].array;
+        if (!ascend_words_bytes(p, i, &why))
             return refuse(why);
-    plan->planes_bytes = 0; /* they are on the chip */
+    }
+    if (!arrays)
+        plan->planes_bytes = 0; /* they are on the chip alone */
     return MONA_OK;
 }
 

@@ -4,6 +4,7 @@
 
 #include "engine/ascend/launch.h"
 #include "engine/libc.h"
+#include "engine/model310/session_modelled.h"
 
 static const mona_buffer *plane_of(const mona_session *s, uint32_t tensor)
 {
@@ -77,13 +78,76 @@ static mona_status find_table(mona_session *s, uint32_t *found)
     return chip_session_send(c, c->tables[*found], wanted, sizeof wanted);
 }
 
-static mona_status run_segments(const mona_session *s, uint32_t table)
+/* ---- segments -------------------------------------------------------------------------------- */
+
+static mona_status wait(chip_session *c)
+{
+    return ascend_step_end(&c->stream, MONA_ASCEND_RUN, "a frame cannot be computed");
+}
+
+/* Sends or fetches bytes that lie alike on the chip and in the arena. */
+static mona_status exchange(uint64_t at, void *host, size_t bytes, bool upload)
+{
+    uint8_t *chip = (uint8_t *)(uintptr_t)at;
+    return upload ? ascend_upload(chip, bytes, host, (ptrdiff_t)bytes, bytes, 1)
+                  : ascend_download(host, (ptrdiff_t)bytes, chip, bytes, bytes, 1);
+}
+
+static mona_status exchange_planes(const mona_session *s, uint32_t table, uint32_t tensor,
+                                   bool upload)
+{
+    return exchange(chip_session_of(s)->table[table][1 + tensor],
+                    mona_program_planes(s, tensor).data, s->plan->program.buffers[tensor].bytes,
+                    upload);
+}
+
+/* writer: the operator that computes the array. */
+static mona_status exchange_array(const mona_session *s, uint32_t table, uint32_t writer,
+                                  bool upload)
+{
+    const plan_op *op = &s->plan->ops[writer];
+    const uint64_t maps = chip_session_of(s)->table[table][s->plan->program.header.buffers];
+    return exchange(maps + op->ring_offset, mona_session_array(s, writer).data, op->map_bytes,
+                    upload);
+}
+
+/* Runs an operator on arrays on the CPU: AI Cores have no program for it. */
+static mona_status run_array(mona_session *s, uint32_t table, uint32_t index)
+{
+    const plan_op *op = &s->plan->ops[index];
+    const mona_file_op *file = op->bound.op;
+    mona_buffer planes[2 * MONA_MAX_IO];
+    mona_status status = MONA_OK;
+    for (uint32_t i = 0; i < file->input_count && !status; i++)
+        if (op->array_writer[i] != MONA_NONE)
+            status = exchange_array(s, table, op->array_writer[i], false);
+        else if (file->inputs[i] != MONA_NONE)
+            status = exchange_planes(s, table, file->inputs[i], false);
+    if (status)
+        return status;
+    const mona_buffer *inputs = s->inputs, *outputs = s->outputs;
+    mona_program_see_planes(s, planes);
+    for (uint32_t part = 0; part < op->group.parts; part++)
+        mona_session_run_map(&s->workers[part], &op->group, part);
+    s->inputs = inputs, s->outputs = outputs;
+    return op->array ? exchange_array(s, table, index, true)
+                     : exchange_planes(s, table, file->output, true);
+}
+
+static mona_status run_segments(mona_session *s, uint32_t table)
 {
     chip_session *c = chip_session_of(s);
+    const ac_program *p = &s->plan->program;
     mona_status status = c->stream.failed;
     ascend_step_begin(&c->stream);
-    const ac_program *p = &s->plan->program;
     for (uint32_t i = 0; i < p->header.segments && !status; i++) {
+        if (p->segments[i].array) {
+            status = wait(c);
+            if (!status)
+                status = run_array(s, table, p->segments[i].array - 1);
+            ascend_step_begin(&c->stream);
+            continue;
+        }
         if (ac_runs_beside(p->segments, p->header.segments, i))
             continue; /* it is part of the image of the one before */
         const ascend_task task = {chip_session_address(c, c->segment[i].words),
@@ -91,8 +155,7 @@ static mona_status run_segments(const mona_session *s, uint32_t table)
                                   c->memory + c->segment[i].arguments[table]};
         status = ascend_launch(&task, c->stream.handle);
     }
-    return status ? status
-                  : ascend_step_end(&c->stream, MONA_ASCEND_RUN, "a frame cannot be computed");
+    return status ? status : wait(c);
 }
 
 mona_status chip_session_run(mona_session *s)

@@ -407,15 +407,12 @@ static void run_program(mona_session *s)
 
 static mona_status run_frame(mona_session *s)
 {
-    const mona_file_header *h = s->plan->model.header;
     const mona_buffer *inputs = s->inputs, *outputs = s->outputs;
     mona_buffer planes[2 * MONA_MAX_IO];
     for (uint32_t i = 0; i < s->plan->cores; i++)
         place_planes(&s->workers[i]);
     mona_program_take_inputs(s);
-    for (uint32_t i = 0; i < h->input_count + h->output_count; i++)
-        planes[i] = mona_program_planes(s, i);
-    s->inputs = planes, s->outputs = planes + h->input_count;
+    mona_program_see_planes(s, planes);
     (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
     s->inputs = inputs, s->outputs = outputs;
     mona_program_give_outputs(s);

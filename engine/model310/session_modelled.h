@@ -38,6 +38,8 @@ void mona_order_after(worker *w, uint32_t index, mona_unit_order *order);
  * the arena; take_inputs and give_outputs copy from and to those of the caller. */
 mona_status mona_program_plan(mona_plan *plan); /* mona_ai_core.plan */
 mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor);
+/* Points the session at them, instead of at those of the caller. */
+void mona_program_see_planes(mona_session *s, mona_buffer planes[2 * MONA_MAX_IO]);
 void mona_program_take_inputs(mona_session *s);
 void mona_program_give_outputs(mona_session *s);
 void mona_program_run_segment(worker *w, uint32_t segment);

@@ -110,6 +110,14 @@ static void copy_planes(const mona_shape *s, const mona_buffer *to, const mona_b
                    s->width * mona_type_size(s->type));
 }
 
+void mona_program_see_planes(mona_session *s, mona_buffer planes[2 * MONA_MAX_IO])
+{
+    for (uint32_t i = 0; i < plane_count(s->plan); i++)
+        planes[i] = mona_program_planes(s, i);
+    s->inputs = planes;
+    s->outputs = planes + s->plan->model.header->input_count;
+}
+
 void mona_program_take_inputs(mona_session *s)
 {
     for (uint32_t i = 0; i < s->plan->model.header->input_count; i++) {
