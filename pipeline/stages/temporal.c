@@ -159,8 +159,8 @@ static light_change light_around(const steadying *s, unsigned plane, uint32_t x,
     return all;
 }
 
-/* Whether luma around a block changes by light alone: nearly alike within each block, and three
- * quarters of it one way. */
+/* Whether luma around a block changes by light alone: nearly alike within each block, and most of
+ * it one way. */
 static bool goes_one_way(const steadying *s, uint32_t x, uint32_t y)
 {
     const motion_mask_area a = motion_mask_around(s->blocks, x, y);
@@ -172,7 +172,7 @@ static bool goes_one_way(const steadying *s, uint32_t x, uint32_t y)
             both_ways += l->both_ways;
             apart = l->most - l->least > apart ? l->most - l->least : apart;
         }
-    return apart <= 4 * s->one && 4 * (sum < 0 ? -sum : sum) >= 3 * both_ways;
+    return apart <= 4 * s->one && 8 * (sum < 0 ? -sum : sum) >= 5 * both_ways;
 }
 
 /* m (1 - v / m^2), or 0 if that is negative, in quarters of a step rounded to nearest; with the sum

@@ -19,8 +19,9 @@
  * a coder's key frames are lighter or darker by: m (1 - v / m^2) with v = 4 sigma^2 / N + 1 / 16,
  * or 0 if that is negative. What a coder leaves goes both ways. So where there is no noise and no
  * sample of luma becomes lighter by more than 4 steps than another in its block, s stays if the sum
- * of s less p is at least three quarters of that of |s - p|: light alone changes, which g would
- * delay by a few frames.
+ * of s less p is at least five eighths of that of |s - p|: light alone changes, which g would
+ * delay by a few frames. (With three quarters a soft light on a dark wall lost 0.14 dB more at CRF
+ * 23, doubled; six clips at CRF 18 and 23 flicker by 0.001 steps less at most.)
  *
  * In noisy film, moving blocks of 8x8 are treated in the same way with g = 0.6 (1 - 1 / sigma) and
  * p at the place they came from (motion_search.h), if the 16x16 samples around them differ there

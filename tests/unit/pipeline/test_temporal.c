@@ -244,6 +244,12 @@ static int a_step_lighter(uint32_t x, uint32_t y)
     return BEFORE + ((x + y) % 2 ? 1 : 0);
 }
 
+/* Two thirds of it one way. */
+static int mostly_lighter(uint32_t x, uint32_t y)
+{
+    return BEFORE + ((x + y) % 6 ? 1 : -1);
+}
+
 /* Of coded film, slow change alone is not delayed; what goes both ways, or comes beside a sample
  * that flickers, is steadied, as all is in noise. */
 static void light_goes_one_way(void **state)
@@ -263,6 +269,9 @@ static void light_goes_one_way(void **state)
         fill(&p, &p.made, even_at, 0);
         temporal_filter(&p.made, &p.now, &p.previous, 3, sigma, 1, TEMPORAL_CODING, &p.work);
         assert_int_equal(sample(&p.made, 0, 21, 40), (BEFORE + LIGHTER) * one);
+        fill(&p, &p.made, mostly_lighter, 0);
+        temporal_filter(&p.made, &p.now, &p.previous, 3, sigma, 1, TEMPORAL_CODING, &p.work);
+        assert_int_equal(sample(&p.made, 0, 20, 40), (BEFORE - 1) * one);
         fill(&p, &p.made, a_step_apart, 0);
         temporal_filter(&p.made, &p.now, &p.previous, 3, sigma, 1, TEMPORAL_CODING, &p.work);
         assert_in_range(sample(&p.made, 0, 20, 40), (BEFORE - 1) * one + 1, BEFORE * one);
