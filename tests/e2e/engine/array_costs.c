@@ -169,8 +169,8 @@ static void reduces(void)
     static const struct {
         uint32_t kept, reduced;
         int32_t kept_stride, reduced_stride;
-    } shapes[] = {
-        {20, 30, 30, 1}, {1, 600, 600, 1}, {200, 4, 4, 1}, {30, 20, 1, 30}, {100, 9, 1, 100}};
+    } shapes[] = {{20, 30, 30, 1},  {1, 600, 600, 1}, {200, 4, 4, 1}, {30, 20, 1, 30},
+                  {100, 9, 1, 100}, {5, 4, 4, 1},     {6, 4, 1, 6},   {40, 50, 50, 1}};
     for (uint32_t f = 0; f < MONA_REDUCE_COUNT; f++)
         for (int a = 0; a < MONA_ARITHMETIC_COUNT; a++)
             for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
