@@ -138,12 +138,13 @@ static unsigned more_than(unsigned streams)
     return streams + (streams + 4) / 5;
 }
 
-/* By runs of the full length: fewer until they hold, then more until they do not. */
+/* By runs of the full length: fewer, by a twentieth at most but by one at least, until they hold,
+ * then more until they do not. */
 static unsigned confirm(search *s, unsigned streams)
 {
     const double seconds = s->job->seconds;
     while (streams && !holds(s, streams, seconds))
-        streams -= (streams + 19) / 20;
+        streams -= streams < 40 ? 1 : streams / 20;
     while (streams && holds(s, more_than(streams), seconds))
         streams = more_than(streams);
     return streams;
