@@ -69,6 +69,11 @@ INLINE vf scaled(const mona_epilogue *e, const int32_t *acc, vf scale)
     return e->scale ? vf_mul(vf_from_s32(acc), scale) : vf_load((const float *)(const void *)acc);
 }
 
+INLINE vf apply(clamp c, vf v)
+{
+    return vf_clamp(v, c.low, c.high);
+}
+
 /* Applies an epilogue that consists of clamps. */
 INLINE void finish_quickly(const mona_epilogue *e, const clamps *limits, vf scale,
                            const mona_type type, const bool add, uint32_t count, const int32_t *acc,
@@ -77,9 +82,9 @@ INLINE void finish_quickly(const mona_epilogue *e, const clamps *limits, vf scal
     const clamp first = limits->stage[0], second = limits->stage[1];
     for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL) {
         const size_t at = (size_t)i * AC_FRACTAL;
-        vf t = vf_clamp(scaled(e, acc, scale), first.low, first.high);
+        vf t = apply(first, scaled(e, acc, scale));
         if (add)
-            t = vf_clamp(vf_add(vf_round(t), vf_load(residual + at)), second.low, second.high);
+            t = apply(second, vf_add(vf_round(t), vf_load(residual + at)));
         if (type == MONA_F16)
             vf_to_f16(out + at * 2, t);
         else

@@ -154,13 +154,6 @@ INLINE void depthwise_sums(vf *acc, const job *j, const uint32_t pixels, const u
     }
 }
 
-/* ---- the epilogue --------------------------------------------------------------------------- */
-
-INLINE vf apply(clamp c, vf v)
-{
-    return vf_min(vf_max(v, vf_set1(c.low)), vf_set1(c.high));
-}
-
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Computes pixels [j->origin, j->origin + j->pixels) of the job's `blocks` blocks, 1 or 2, and may
