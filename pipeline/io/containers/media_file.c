@@ -95,16 +95,17 @@ static bool has_breaks(const char *list)
     return list;
 }
 
+enum { MOST_OF_LIST = 64 << 20 }; /* bytes: a month of seconds */
+
 /* Puts the list with an end behind it in its place; a second end says nothing more. */
 static int end_list(AVFormatContext *media, AVIOContext **part)
 {
-    enum { MOST = 64 << 20 }; /* a month of seconds */
     static const char end[] = "\n#EXT-X-ENDLIST";
     AVDictionary *options = NULL;
     AVBPrint text;
     char *data = NULL;
-    av_bprint_init(&text, 0, MOST);
-    int code = avio_read_to_bprint(*part, &text, MOST);
+    av_bprint_init(&text, 0, MOST_OF_LIST);
+    int code = avio_read_to_bprint(*part, &text, MOST_OF_LIST);
     if (code >= 0) {
         mark(media, strstr(text.str, "#EXTINF") && !strstr(text.str, end) ? HAS_ENDED : 0);
         mark(media, has_breaks(text.str) ? HAS_BREAKS : 0);
@@ -192,13 +193,12 @@ static int open_remote(AVFormatContext *media, AVIOContext **part, const char *u
  * so nothing is missing for certain. */
 static bool remote_has_breaks(AVFormatContext *media)
 {
-    enum { MOST = 64 << 20 };
     AVIOContext *list = NULL;
     AVBPrint text;
-    av_bprint_init(&text, 0, MOST);
+    av_bprint_init(&text, 0, MOST_OF_LIST);
     const bool known = open_counted(media, &list, media->url, AVIO_FLAG_READ, NULL) >= 0 &&
-                       avio_read_to_bprint(list, &text, MOST) >= 0 && strstr(text.str, "#EXTINF") &&
-                       !has_breaks(text.str);
+                       avio_read_to_bprint(list, &text, MOST_OF_LIST) >= 0 &&
+                       strstr(text.str, "#EXTINF") && !has_breaks(text.str);
     av_bprint_finalize(&text, NULL);
     avio_closep(&list);
     return !known;
