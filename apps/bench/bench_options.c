@@ -299,8 +299,6 @@ static const option_rule job_modes[] = {
     {"--low-latency", .idle = BENCH_LIVE, .why = "which works like that"}};
 #endif
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
 const command command_bench = {
     .name = "bench",
     .summary = "measure how long a frame takes",
@@ -330,12 +328,12 @@ const command command_bench = {
         "mona bench --peak  # what this machine can do at most\n",
     .parts =
         {
-            {options, COUNT(options), rules, COUNT(rules)},
+            {OPTIONS(options), RULES(rules)},
 #ifndef MONA_NO_VIDEO
-            {job_rows + JOB_WORK_FIRST, JOB_WORK_END - JOB_WORK_FIRST, .group = whole,
+            {OPTIONS_FROM(job_rows, JOB_WORK_FIRST, JOB_WORK_END), .group = whole,
              .needs = "--pipeline"},
-            {job_rows + JOB_ENCODING_FIRST, JOB_ENCODING_END - JOB_ENCODING_FIRST, job_modes,
-             COUNT(job_modes), whole, "--pipeline"},
+            {OPTIONS_FROM(job_rows, JOB_ENCODING_FIRST, JOB_ENCODING_END), RULES(job_modes),
+             .group = whole, .needs = "--pipeline"},
 #endif
         },
     .operands_max = 1,

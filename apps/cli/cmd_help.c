@@ -58,6 +58,6 @@ const command command_help = {
     .examples = "mona help enhance\n"
                 "mona help --man > mona.1\n"
                 ". <(mona help --completion bash)  # completion in this shell\n",
-    .parts = {{options, sizeof options / sizeof *options}},
+    .parts = {{OPTIONS(options)}},
     .operands_max = 1,
 };

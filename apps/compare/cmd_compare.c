@@ -128,7 +128,7 @@ const command command_compare = {
         "The exit status is 1 if the two cannot be compared or differ more than allowed.",
     .examples = "mona compare in.mp4 out.mp4 --scale --html report.html  # before and after\n"
                 "mona compare a.mkv b.mkv --min-psnr inf  # fails unless every sample is equal\n",
-    .parts = {{options, sizeof options / sizeof *options}},
+    .parts = {{OPTIONS(options)}},
     .operands_min = 2,
     .operands_max = 2,
 };

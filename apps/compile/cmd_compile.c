@@ -797,7 +797,7 @@ const command command_compile = {
         "mona compile sr_x2_fast -o small.mona --target armv8 --size 320x180  # a plan\n"
         "mona compile sr_x2_fast -o net.c --emit c --target armv8 --size 320x180\n"
         "echo all:off > rules.cfg; mona compile net.onnx -o plain.mona --fusion rules.cfg\n",
-    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
+    .parts = {{OPTIONS(options), RULES(rules)}},
     .modes = {"a model that is compiled already", "--target ascend310-om", "FP16 alone",
               "--precision int8 or auto", "--precision auto",
               "--input-type u16 or --output-type u16"},

@@ -366,7 +366,7 @@ const command command_inspect = {
         "mona inspect sr_x2_fast --firmware all --size 320x240 --ram 256K --fps 15 --clock 400M\n"
         "mona inspect net.onnx --dot net.dot && dot -Tsvg -O net.dot  # the graph as a picture\n"
         "mona inspect net.om  # partitions, kernels, and the command that made it\n",
-    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
+    .parts = {{OPTIONS(options), RULES(rules)}},
     .modes = {"an .onnx model", "an .om model", "--program or --kernel", "no --size"},
     .operands_min = 1,
     .operands_max = 1,

@@ -123,6 +123,6 @@ const command command_ops = {
         "wherever it can. An operator without either form is computed at compile time if its "
         "inputs are constant, and is refused otherwise. The host and model310 run the same forms.",
     .examples = "mona ops --engine  # what a model may use to run as a whole\n",
-    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
+    .parts = {{OPTIONS(options), RULES(rules)}},
     .modes = {"--fusion"},
 };

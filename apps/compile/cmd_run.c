@@ -298,7 +298,7 @@ const command command_run = {
         "the model runs on each image.",
     .examples = "mona run sr_x2_fast -i luma.npy -o luma_x2.npy\n"
                 "mona run net.onnx -i x.npy -o y.npy --reference  # in fp32, with plain loops\n",
-    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
+    .parts = {{OPTIONS(options), RULES(rules)}},
     .modes = {"--reference"},
     .operands_min = 1,
     .operands_max = 1,

@@ -264,6 +264,6 @@ const command command_devices = {
     .examples = "mona devices\n"
                 "mona devices --watch 1\n"
                 "mona devices --peak --json\n",
-    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
+    .parts = {{OPTIONS(options), RULES(rules)}},
     .modes = {"--check"},
 };

@@ -332,8 +332,6 @@ static int enhance(int argc, char **argv)
     return status ? status : stop_signal() ? 128 + stop_signal() : EXIT_SUCCESS;
 }
 
-#define COUNT(table) (sizeof(table) / sizeof *(table))
-
 static const char files[] = "Input and output", living[] = "Live streams",
                   looking[] = "Preview and reports";
 
@@ -415,10 +413,10 @@ const command command_enhance = {
         "mona enhance photo.jpg -o photo_x2.png           # pictures too\n"
         "curl -s URL | mona enhance - -o photo.jpg        # also from standard input\n"
         "mona enhance in/%04d.png -o out.mp4 -r 24        # numbered pictures\n",
-    .parts = {{job_rows, JOB_RAW, job_rules, JOB_RULES},
-              {own_files, COUNT(own_files), own_rules, COUNT(own_rules)},
-              {job_rows + JOB_RAW, JOB_ROWS - JOB_RAW, job_rules, JOB_RULES},
-              {own, COUNT(own), own_rules, COUNT(own_rules)}},
+    .parts = {{OPTIONS_FROM(job_rows, 0, JOB_RAW), RULES(job_rules)},
+              {OPTIONS(own_files), RULES(own_rules)},
+              {OPTIONS_FROM(job_rows, JOB_RAW, JOB_ROWS), RULES(job_rules)},
+              {OPTIONS(own), RULES(own_rules)}},
     .operands_max = MAX_INPUTS,
     .modes = JOB_MODES,
 };

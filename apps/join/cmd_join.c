@@ -17,7 +17,7 @@ typedef struct arguments {
 } arguments;
 
 /* Whose files are those of a job. */
-static const command work = {.parts = {{job_rows, JOB_ROWS, NULL, 0}}};
+static const command work = {.parts = {{OPTIONS(job_rows)}}};
 
 /* What the parts were made of, and how. *words is the caller's. */
 static bool read_job(job *j, const char *output, char **words, pipeline_error *error)
@@ -89,7 +89,7 @@ const command command_join = {
     .examples = "mona enhance in.mp4 -o out.mp4 --part 1/2  # on one machine\n"
                 "mona enhance in.mp4 -o out.mp4 --part 2/2  # on another one with the same folder\n"
                 "mona join out.mp4                          # the same as with --resume alone\n",
-    .parts = {{rows, sizeof rows / sizeof *rows, NULL, 0}},
+    .parts = {{OPTIONS(rows)}},
     .operands_min = 1,
     .operands_max = 1,
 };

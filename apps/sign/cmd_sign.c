@@ -78,6 +78,6 @@ const command command_sign = {
         "mona sign --new --key models.key  # models.key and models.key.pub\n"
         "mona compile net.onnx -o net.mona --release 7 && mona sign net.mona --key models.key\n"
         "mona inspect net.mona --verify models.key.pub --least-release 7\n",
-    .parts = {{options, sizeof options / sizeof *options}},
+    .parts = {{OPTIONS(options)}},
     .operands_max = MAX_MODELS,
 };

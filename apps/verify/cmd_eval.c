@@ -383,7 +383,7 @@ const command command_eval = {
     .examples = "mona eval sr_x2_fast --set set5 --protocol sr\n"
                 "mona eval bicubic --scale 3 --set set5 --protocol sr --json\n"
                 "mona eval denoise_fast --set bsd100 --list cbsd68.txt --protocol denoise\n",
-    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
+    .parts = {{OPTIONS(options), RULES(rules)}},
     .modes = {"--protocol sr", "bicubic"},
     .operands_min = 1,
     .operands_max = 1,

@@ -270,7 +270,7 @@ const command command_verify = {
                    "passes every case, and the engine every case that compiles.",
     .examples = "mona verify onnx/backend/test/data/node/*  # the whole suite\n"
                 "mona verify super_resolution_10 --rtol 0 --atol 1e-5  # one model, closely\n",
-    .parts = {{options, sizeof options / sizeof *options, rules, sizeof rules / sizeof *rules}},
+    .parts = {{OPTIONS(options), RULES(rules)}},
     .modes = {"--no-engine", "--json"},
     .operands_min = 1,
     .operands_max = 100000,

@@ -183,20 +183,23 @@ INLINE void winograd_multiply(int32_t (*sums)[AC_FRACTAL], const int16_t *const 
         const int16_t *a = samples[r] + at, *w = weights + (size_t)r * ROW_WEIGHTS;
         const uint32_t steps = winograd_steps(rows, r);
         UNROLL
-        for (uint32_t s = 0; s < WHOLE_STEPS * 2; s++, a += 2, w += 32) {
-            FORGET(a);
-            const __m256i b0 = load_vector(w), b1 = load_vector(w + 16);
+        for (uint32_t s = 0; s < WHOLE_STEPS; s++) {
             UNROLL
-            for (uint32_t i = 0; i < quads; i++) {
-                int32_t lane;
-                memcpy(&lane, a + (size_t)i * 16, sizeof lane);
-                const __m256i all = _mm256_set1_epi32(lane);
-                acc[i * 2] = dot(acc[i * 2], all, b0);
-                KEEP_IN_PLACE(acc[i * 2]);
-                acc[i * 2 + 1] = dot(acc[i * 2 + 1], all, b1);
-                KEEP_IN_PLACE(acc[i * 2 + 1]);
+            for (uint32_t half = 0; half < 2; half++, a += 2, w += 32) {
+                FORGET(a);
+                const __m256i b0 = load_vector(w), b1 = load_vector(w + 16);
+                UNROLL
+                for (uint32_t i = 0; i < quads; i++) {
+                    int32_t lane;
+                    memcpy(&lane, a + (size_t)i * 16, sizeof lane);
+                    const __m256i all = _mm256_set1_epi32(lane);
+                    acc[i * 2] = dot(acc[i * 2], all, b0);
+                    KEEP_IN_PLACE(acc[i * 2]);
+                    acc[i * 2 + 1] = dot(acc[i * 2 + 1], all, b1);
+                    KEEP_IN_PLACE(acc[i * 2 + 1]);
+                }
             }
-            if (s % 2 && s / 2 + 1 == steps)
+            if (s + 1 == steps)
                 break;
         }
     }
