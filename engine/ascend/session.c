@@ -52,14 +52,26 @@ static size_t place(chip_session *c, size_t bytes)
     return at;
 }
 
-static void lay_out(chip_session *c, const ac_program *p)
+/* Whether an operator with a program reads this one's array. */
+static bool cores_read(const mona_plan *plan, uint32_t writer)
 {
+    for (uint32_t o = writer + 1; o < plan->model.header->op_count; o++)
+        for (uint32_t i = 0; i < MONA_OP_MAX_INPUTS && !mona_program_on_cpus(plan, o); i++)
+            if (plan->ops[o].array_writer[i] == writer)
+                return true;
+    return false;
+}
+
+static void lay_out(chip_session *c, const mona_plan *plan)
+{
+    const ac_program *p = &plan->program;
     c->constants = place(c, p->header.constants_bytes);
     for (uint32_t b = 0; b < p->header.buffers; b++)
         c->buffers[b] = place(c, p->buffers[b].bytes);
     for (uint32_t t = 0; t < SESSION_TABLES; t++)
         c->tables[t] = place(c, sizeof c->table[t]);
     for (uint32_t i = 0; i < p->header.segments; i++) {
+        c->segment[i].sent = p->segments[i].array && cores_read(plan, p->segments[i].array - 1);
         c->segment[i].words = place(c, ascend_words_bytes(p, i, NULL));
         for (uint32_t t = 0; t < SESSION_TABLES; t++)
             c->segment[i].arguments[t] = place(c, 2 * sizeof(uint64_t));
@@ -141,7 +153,7 @@ static mona_status open_session(mona_session *s)
     if (!ascend_enter(s->plan->device->number))
         return MONA_ERR_DEVICE;
     mona_status status = ascend_register_kernel();
-    lay_out(c, p);
+    lay_out(c, s->plan);
     if (!status)
         status = ascend_allocate(c->end, &memory);
     if (status)

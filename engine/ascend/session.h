@@ -24,6 +24,7 @@ typedef struct chip_session {
     uint64_t table[SESSION_TABLES][WORDS_BASES]; /* what is there */
     struct {
         size_t words, arguments[SESSION_TABLES];
+        bool sent; /* of an operator on arrays: AI Cores read what the CPU computes */
     } segment[];
 } chip_session;
 

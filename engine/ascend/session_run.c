@@ -111,16 +111,20 @@ static mona_status exchange_array(const mona_session *s, uint32_t table, uint32_
                     upload);
 }
 
-/* Runs an operator on arrays on the CPU: AI Cores have no program for it. */
-static mona_status run_array(mona_session *s, uint32_t table, uint32_t index)
+/* Runs an operator on arrays on the CPU: AI Cores have no program for it. Only arrays that they
+ * write or read pass between the two memories. */
+static mona_status run_array(mona_session *s, uint32_t table, uint32_t segment)
 {
+    const uint32_t index = s->plan->program.segments[segment].array - 1;
     const plan_op *op = &s->plan->ops[index];
     const mona_file_op *file = op->bound.op;
     mona_buffer planes[2 * MONA_MAX_IO];
     mona_status status = MONA_OK;
     for (uint32_t i = 0; i < file->input_count && !status; i++)
         if (op->array_writer[i] != MONA_NONE)
-            status = exchange_array(s, table, op->array_writer[i], false);
+            status = mona_program_on_cpus(s->plan, op->array_writer[i])
+                         ? MONA_OK
+                         : exchange_array(s, table, op->array_writer[i], false);
         else if (file->inputs[i] != MONA_NONE)
             status = exchange_planes(s, table, file->inputs[i], false);
     if (status)
@@ -130,8 +134,10 @@ static mona_status run_array(mona_session *s, uint32_t table, uint32_t index)
     for (uint32_t part = 0; part < op->group.parts; part++)
         mona_session_run_map(&s->workers[part], &op->group, part);
     s->inputs = inputs, s->outputs = outputs;
-    return op->array ? exchange_array(s, table, index, true)
-                     : exchange_planes(s, table, file->output, true);
+    if (!op->array)
+        return exchange_planes(s, table, file->output, true);
+    return chip_session_of(s)->segment[segment].sent ? exchange_array(s, table, index, true)
+                                                     : MONA_OK;
 }
 
 static mona_status run_segments(mona_session *s, uint32_t table)
@@ -144,7 +150,7 @@ static mona_status run_segments(mona_session *s, uint32_t table)
         if (p->segments[i].array) {
             status = wait(c);
             if (!status)
-                status = run_array(s, table, p->segments[i].array - 1);
+                status = run_array(s, table, i);
             ascend_step_begin(&c->stream);
             continue;
         }

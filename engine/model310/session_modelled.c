@@ -189,9 +189,9 @@ static void run_array(worker *w, const plan_group *g)
     mona_modelled_add(w, g->first, &before);
 }
 
-static bool on_ai_cpus(const mona_plan *plan, const plan_group *g)
+bool mona_program_on_cpus(const mona_plan *plan, uint32_t op)
 {
-    return g->whole_maps && !plan->ops[g->first].bound.program;
+    return plan->ops[op].group.whole_maps && !plan->ops[op].bound.program;
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -220,7 +220,7 @@ static void record_group(const mona_session *s, const plan_group *g)
         .first_constant = (uint32_t)(first->constants_offset - plan->state_bytes),
         .constants = (uint32_t)mona_plan_group_constants(plan, g),
         .l1_bytes = (uint32_t)mona_plan_group_l1_bytes(g),
-        .array = on_ai_cpus(plan, g) ? g->first + 1 : 0,
+        .array = mona_program_on_cpus(plan, g->first) ? g->first + 1 : 0,
     };
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
@@ -365,7 +365,7 @@ static void run_unit(worker *w, const plan_group *g, uint32_t tile)
 static void run_group(worker *w, const plan_group *g)
 {
     const bool idle = g->side ? w->index != g->side - 1 : w->index >= g->parts;
-    if (idle || (w->session->recorder && on_ai_cpus(w->session->plan, g)))
+    if (idle || (w->session->recorder && mona_program_on_cpus(w->session->plan, g->first)))
         return;
     if (g->whole_maps)
         run_array(w, g);

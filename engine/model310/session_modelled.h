@@ -43,5 +43,7 @@ void mona_program_see_planes(mona_session *s, mona_buffer planes[2 * MONA_MAX_IO
 void mona_program_take_inputs(mona_session *s);
 void mona_program_give_outputs(mona_session *s);
 void mona_program_run_segment(worker *w, uint32_t segment);
+/* Whether the chip's CPUs compute an operator: it is on arrays, and has no program. */
+bool mona_program_on_cpus(const mona_plan *plan, uint32_t op);
 
 #endif

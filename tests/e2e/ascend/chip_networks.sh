@@ -45,7 +45,12 @@ equal() { # NAME ONNX INPUTS [--size WxH]: all three, unless an operator has no 
     host=$(computed host) modelled=$(computed model310) chip=$(computed ascend) ran=$((ran + 1))
     same "$name" "$modelled, $chip" "${host%mona:*}, $host"
     case $name in
-    attention) same "and on a module, whose memory is the chip's" "$(FAKE_ASCEND=mode=0 computed ascend)" "$host" ;;
+    attention)
+        same "and on a module, whose memory is the chip's" "$(FAKE_ASCEND=mode=0 computed ascend)" "$host"
+        FAKE_ASCEND=trace=$tmp/trace computed ascend > "$tmp/log"
+        same "no array comes that the CPU has computed: the result does, and what the cores computed" \
+            "$(grep -c '^download' "$tmp/trace")" 2
+        ;;
     esac
 }
 
