@@ -237,7 +237,7 @@ bool kernel_interface_read(described *d, char *text)
         if (!parse_line(d, line))
             return false;
     for (uint32_t i = 0; i < d->kernel.outputs; i++)
-        d->programs[i].steps = d->steps + d->first[i];
+        d->programs[i].steps = d->steps ? d->steps + d->first[i] : NULL;
     d->kernel.name = d->name;
     d->kernel.operands = d->operands;
     d->kernel.row = has_no_code;

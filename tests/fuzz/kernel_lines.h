@@ -57,16 +57,16 @@ static inline size_t kernel_word(kernel_lines *l, const char *old, char word[KER
                                           "-1",  "7",     "16",   "31",        "-8", "127",
                                           "255", "65535", "1024", "1133903872"};
     const char *number = numbers[kernel_draw(l, sizeof numbers / sizeof *numbers)];
-    const long now = strtol(old + (strchr("fus", *old) != NULL), NULL, 10);
-    const long near = now + (long)kernel_draw(l, 3) - 1;
+    const long long now = strtoll(old + (strchr("fus", *old) != NULL), NULL, 10) % (1LL << 33);
+    const long long near = now + (long long)kernel_draw(l, 3) - 1;
     if (strchr("fus", *old) && old[1] >= '0' && old[1] <= '9' && kernel_draw(l, 8))
-        return (size_t)snprintf(word, KERNEL_WORD, "%c%ld", "fus"[kernel_draw(l, 3)],
-                                kernel_draw(l, 2) ? labs(near) : (long)kernel_draw(l, 12));
+        return (size_t)snprintf(word, KERNEL_WORD, "%c%lld", "fus"[kernel_draw(l, 3)],
+                                kernel_draw(l, 2) ? llabs(near) : (long long)kernel_draw(l, 12));
     if (!strchr("0123456789-", *old))
         return (size_t)snprintf(word, KERNEL_WORD, "%s",
                                 names[kernel_draw(l, sizeof names / sizeof *names)]);
     if (kernel_draw(l, 2))
-        return (size_t)snprintf(word, KERNEL_WORD, "%ld", near);
+        return (size_t)snprintf(word, KERNEL_WORD, "%lld", near);
     return (size_t)snprintf(word, KERNEL_WORD, "%s", number);
 }
 
