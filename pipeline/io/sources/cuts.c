@@ -146,6 +146,17 @@ static void look_for_fields(cuts *c, input *in)
     }
 }
 
+/* Of an index that libav could not take in, for lack of memory too, it keeps a part. */
+static bool lists_all(const input *in, uint64_t found, pipeline_error *error)
+{
+    const int64_t listed = in->video->nb_frames;
+    const bool whole = in->start == INT64_MIN && in->end == INT64_MAX;
+    return !in->from.faulty || !whole || listed <= 0 || found >= (uint64_t)listed ||
+           pipeline_fail(error, "%s: expected %" PRId64
+                         " frames, as the file announces, found %" PRIu64,
+                         in->path, listed, found);
+}
+
 bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipeline_error *error)
 {
     input in;
@@ -156,11 +167,12 @@ bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipel
     settings.chip = NULL; /* nothing is decoded */
     settings.notes = &(const pipeline_notes){0};
     settings.on_error = ON_ERROR_SKIP; /* the reading for the frames tells of damage */
-    av_log_errors_pause(true);
     bool good = input_open(&in, &settings, error);
+    av_log_errors_pause(true);
     if (good) {
         s.usual = FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(&in)), in.video->time_base));
-        good = input_survey(&in, note_packet, &s, error);
+        good = input_survey(&in, note_packet, &s, error) &&
+               (film->on_error == ON_ERROR_SKIP || lists_all(&in, s.count, error));
     }
     if (good) {
         const int64_t shift = av_rescale_q(in.shift, AV_TIME_BASE_Q, in.video->time_base);
