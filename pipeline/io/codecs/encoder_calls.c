@@ -218,6 +218,7 @@ int encoder_receive(encoder_calls *calls, AVCodecContext *encoder, AVPacket *pac
     if (!calls)
         return avcodec_receive_packet(encoder, packet);
     const int code = ask(calls, receive_packet);
+    av_packet_unref(packet); /* as avcodec_receive_packet does */
     if (code >= 0)
         av_packet_move_ref(packet, calls->packet);
     return code;

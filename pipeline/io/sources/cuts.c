@@ -152,8 +152,8 @@ static bool lists_all(const input *in, uint64_t found, pipeline_error *error)
     const int64_t listed = in->video->nb_frames;
     const bool whole = in->start == INT64_MIN && in->end == INT64_MAX;
     return !in->from.faulty || !whole || listed <= 0 || found >= (uint64_t)listed ||
-           pipeline_fail(error, "%s: expected %" PRId64
-                         " frames, as the file announces, found %" PRIu64,
+           pipeline_fail(error,
+                         "%s: expected %" PRId64 " frames, as the file announces, found %" PRIu64,
                          in->path, listed, found);
 }
 

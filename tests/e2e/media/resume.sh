@@ -97,3 +97,13 @@ for film in http://127.0.0.1:9/film.mp4 "$tmp/list.m3u8"; do
         "$mona" enhance "$film" -o "$tmp/none.mkv" --resume
 done
 test ! -e "$tmp/none.mkv.resume" || not_ok "nothing is left of it" "found none.mkv.resume"
+
+# What is coded is not kept in memory: 24 MiB here, in segments that hevc's encoder, which has a thread of its own, makes.
+ffmpeg -v error -f lavfi -i "nullsrc=s=320x180:r=25,geq=random(1)*255:128:128" -frames:v 120 -c:v ffv1 "$tmp/noise.mkv"
+taken() {
+    "$mona" enhance "$tmp/noise.mkv" -o "$tmp/coded.mkv" -y -c hevc --crf 0 --preset ultrafast --stages sr --sr sr_x2_tiny "$@" 2>&1 |
+        sed -n 's/.*whole process \([0-9]*\) MiB.*/\1/p'
+}
+whole=$(taken)
+parts=$(taken --resume --segment 40)
+same "a run in segments takes the memory of one without (whole $whole MiB, in segments $parts)" "$([ "$parts" -lt $((whole + 12)) ] && echo yes)" yes
