@@ -608,6 +608,9 @@ typedef struct fake_event {
     uint64_t time;
 } fake_event;
 
+enum { EVENTS = 1023 }; /* of a chip */
+static fake_event event_pool[EVENTS];
+
 API int aclrtCreateEventWithFlag(void **event, uint32_t flag)
 {
     const int code = fake_ready();
@@ -617,12 +620,16 @@ API int aclrtCreateEventWithFlag(void **event, uint32_t flag)
         fake_complain("an event was made with the flag %u", flag);
         return BAD_ARGUMENT;
     }
-    if (++events > 1023) {
+    if (++events > EVENTS) {
         --events;
         return fake_fail(207007, "no event is left");
     }
-    fake_event *e = calloc(1, sizeof *e);
+    pthread_mutex_lock(&lock);
+    fake_event *e = event_pool;
+    while (e->magic)
+        e++;
     *e = (fake_event){.magic = EVENT, .flag = flag};
+    pthread_mutex_unlock(&lock);
     *event = e;
     return 0;
 }
@@ -715,9 +722,10 @@ API int aclrtDestroyEvent(void *event)
         return code ? code : BAD_PARAMETER;
     if (e->recorded && !e->reached)
         fake_complain("an event was destroyed that its stream has yet to reach");
-    --events;
+    pthread_mutex_lock(&lock);
     e->magic = 0;
-    free(e);
+    pthread_mutex_unlock(&lock);
+    --events;
     return 0;
 }
 

@@ -81,7 +81,7 @@ if full; then
     points program 1 hevc:thread av1:thread
     points libc 1
     points libraries 5
-    points libraries 1 library-hevc:thread
+    points libraries 1 library-hevc:thread resume:malloc
     points libraries 2 film:av
 else
     power resume 8
