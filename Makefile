@@ -738,7 +738,7 @@ bench-firmware: all
 FIRMWARE_BOARDS ?= an386 an505 an500 an547 virt virt-dot virt-i8mm rv32 rv64 rv64v
 firmware-costs: all $(BUILD)/operators $(BUILD)/array_costs
 	$(Q)unset MAKEFLAGS MFLAGS; for board in $(FIRMWARE_BOARDS); do \
-	    $(MAKE) --no-print-directory -f apps/firmware/Makefile BOARD=$$board BUILD=$(BUILD)/boards MONA=$(BUILD)/mona $(BUILD)/boards/$$board/libmona.a || exit 1; \
+	    $(MAKE) --no-print-directory -f apps/firmware/Makefile BOARD=$$board BUILD=$(BUILD)/boards MONA=$(BUILD)/mona parts || exit 1; \
 	done
 	$(Q)/usr/bin/python3 tests/boards/networks.py costs $(BUILD)/mona $(BUILD) $$(echo $(FIRMWARE_BOARDS) | tr ' ' ,)
 	$(Q)$(MAKE) --no-print-directory all

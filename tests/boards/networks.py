@@ -8,6 +8,7 @@
                                                          arrays: instructions of operators on arrays alone
     networks.py separable MONA FOLDER                    writes networks of depthwise convolutions, and prints them for check
     networks.py residual MONA FOLDER                     the same of networks whose maps end at a few pixels
+    networks.py unseen MONA FOLDER                       the same of networks that no cost was fitted to
     networks.py arrays MONA FOLDER                       the same of networks of operators on arrays
 
 BUILD holds boards/BOARD/libmona.a of apps/firmware/Makefile, operators, and array_costs.
@@ -127,6 +128,8 @@ class Board:
         text = open(f'apps/firmware/boards/{script}', encoding='utf-8').read()
         for old, new in ROOM:
             text = text.replace(old, new)
+        if name == 'an547':  # 512 KB for code are all that this board has there
+            text = text.replace('*(.rodata*) } > flash', '*(.rodata*) } > ram')
         with open(f'{self.folder}/board.ld', 'w', encoding='utf-8') as f:
             f.write(text)
         symbols = [s.replace(*MEMORY.get(name, ('', ''))) if name in MEMORY else s for s in symbols]
@@ -366,6 +369,64 @@ def residual(folder):
             yield f'{name}.mona', f'{side}x{side}'
 
 
+def resnet_8(net):
+    x = net.conv(net.x, 16, 3, act='relu')
+    for c in (16, 32, 64):
+        stride = 1 if c == 16 else 2
+        y = net.conv(net.conv(x, c, 3, stride, act='relu'), c, 3)
+        x = net.add(y, x if stride == 1 else net.conv(x, c, 1, 2), 'relu')
+    net.classes(x, 10)
+
+
+def mobilenet_v2(net):
+    from make_networks import inverted
+    x = net.conv(net.x, 16, 3, 2, act='relu6')
+    for expand, c, stride in ((1, 8, 1), (6, 16, 2), (6, 16, 1), (6, 24, 2), (6, 24, 1), (6, 32, 1), (6, 32, 1)):
+        x = inverted(net, x, 3, x.channels * expand, c, stride, 'relu6')
+    net.classes(net.conv(x, 96, act='relu6'), 10)
+
+
+def ds_cnn(net):
+    x = net.conv(net.x, 64, 3, 2, act='relu')
+    for _ in range(4):
+        x = net.conv(net.conv(x, 64, 3, 1, 64, 'relu'), 64, act='relu')
+    net.classes(x, 12)
+
+
+def residual_sr(net):
+    first = x = net.conv(net.x, 24, 3)
+    for _ in range(3):
+        x = net.add(net.conv(net.conv(x, 24, 3, act='relu'), 24, 3), x)
+    net.output(net.depth_to_space(net.conv(net.add(x, first), 12, 3), 2))
+
+
+def residual_denoiser(net):
+    """Two scales, and what is added to the picture."""
+    wide = net.conv(net.x, 16, 3, act='lrelu')
+    x = net.conv(wide, 32, 3, 2, act='lrelu')
+    x = net.add(net.conv(net.conv(x, 32, 3, act='lrelu'), 32, 3), x)
+    x = net.concat([net.depth_to_space(net.conv(x, 64), 2), wide])
+    net.output(net.add(net.conv(net.conv(x, 16, 3, act='lrelu'), net.x.channels, 3), net.x))
+
+
+# Channels and side of the picture.
+UNSEEN = [(resnet_8, 3, 32), (mobilenet_v2, 3, 48), (ds_cnn, 1, 32), (residual_sr, 1, 28), (residual_denoiser, 3, 40)]
+
+
+def unseen(folder):
+    """Networks of UNSEEN in INT8, and two of them in fp16."""
+    sys.path.insert(0, 'tests/bench')
+    from network import Net
+    for build, channels, side in UNSEEN:
+        for qdq in (True, False)[:2 if 'res' in build.__name__ else 1]:
+            name = f'{folder}/{build.__name__}_{"u8" if qdq else "f16"}'
+            net = Net(build.__name__, channels, side, side, qdq)
+            build(net)
+            net.save(f'{name}.onnx')
+            run([MONA, 'compile', f'{name}.onnx', '-o', f'{name}.mona'])
+            yield f'{name}.mona', f'{side}x{side}'
+
+
 def sources(folder):
     """Models to measure: paths and sizes."""
     names = [line.split()[0] for line in run([f'{BUILD}/operators', folder]).splitlines()]
@@ -569,7 +630,7 @@ if __name__ == '__main__':
     if verb == 'arrays':
         print(*(f'{path}:' for path in array_networks(sys.argv[3])))
         sys.exit()
-    if verb in ('separable', 'residual'):
-        print(*(f'{path}:{size}' for path, size in (separable if verb == 'separable' else residual)(sys.argv[3])))
+    if verb in ('separable', 'residual', 'unseen'):
+        print(*(f'{path}:{size}' for path, size in {'separable': separable, 'residual': residual, 'unseen': unseen}[verb](sys.argv[3])))
         sys.exit()
     check(rest[0], rest[1:]) if verb == 'check' else costs(rest[0].split(',') if rest else list(BOARDS), rest[1:] == ['arrays'])

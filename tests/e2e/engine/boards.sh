@@ -160,11 +160,12 @@ networks="sr_x2_tiny:64x48 sr_x2_fast:160x120 sr_x2_fast_anime:100x30 sr_x3_fast
     denoise_balanced:48x32 sr_x2_balanced:40x32 sr_x3_balanced:32x24 sr_x2_best:32x24 bicubic_x2:64x48 $tmp/half.mona:32x32"
 if full && python3 -c 'import onnx, numpy' 2> /dev/null; then
     networks="$networks $(python3 tests/boards/networks.py separable "$mona" "$tmp")"
-    narrow=$(python3 tests/boards/networks.py residual "$mona" "$tmp")
+    networks="$networks $(python3 tests/boards/networks.py residual "$mona" "$tmp")"
+    mkdir "$tmp/unseen"
+    networks="$networks $(python3 tests/boards/networks.py unseen "$mona" "$tmp/unseen")"
 fi
 arrays=$(python3 tests/boards/networks.py arrays "$mona" "$tmp")
 board virt aarch64-linux-gnu- 350 400 cortex-a53
-[ -z "${narrow:-}" ] || budget virt $narrow
 if [ -z "$SANITIZE" ] && python3 -c 'import cffi, numpy' 2> /dev/null; then
     ${CC:-gcc} -std=c11 -I. -o "$tmp/scenes" tests/boards/scenes.c apps/firmware/sensor.c && "$tmp/scenes" > "$tmp/luma"
     PYTHONPATH="$(cd "$BUILD" && pwd)/python" python3 tests/boards/raw.py "$tmp/luma" > "$tmp/raw" 2>&1
