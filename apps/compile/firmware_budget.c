@@ -349,6 +349,7 @@ static void add_operators(cJSON *to, const budget *b)
         cJSON_AddNumberToObject(row, "elements", (double)op->elements);
         cJSON_AddNumberToObject(row, "converted", (double)op->converted);
         cJSON_AddNumberToObject(row, "rows", (double)op->rows);
+        cJSON_AddNumberToObject(row, "lines", (double)op->lines);
         add_moves(row, op);
         add_number(row, "instructions", instructions, instructions >= 0);
     }

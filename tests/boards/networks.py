@@ -330,8 +330,10 @@ HALVES = ['sr_x2_tiny', 'sr_x2_fast', 'denoise_fast']
 # Depthwise convolutions between 1x1 ones, as in classifiers: side of the frame, kernel, and channels of each pair, of which the
 # second halves the sides.
 SEPARABLE = [(32, 3, (16, 32, 48)), (16, 3, (64, 64, 96)), (24, 5, (24, 40)), (40, 3, (8, 16, 24, 64))]
-# Residual ones: side of the frame, and channels of each block, which halves the sides. Every other block is depthwise.
-RESIDUAL = [(64, (16, 16, 32, 64, 64, 96)), (28, (24, 40, 64, 80, 128)), (80, (32, 48, 80, 64))]
+# Residual ones: side of the frame, channels of each block, which halves the sides, and what follows a sum: nothing, and the
+# sum is in fp16 beside 8 bits. Every other block is depthwise.
+RESIDUAL = [(64, (16, 16, 32, 64, 64, 96), 'relu'), (28, (24, 40, 64, 80, 128), 'relu'), (80, (32, 48, 80, 64), 'relu'),
+            (52, (8, 16, 40), None)]
 
 
 def separable(folder):
@@ -355,14 +357,14 @@ def residual(folder):
     """The same of RESIDUAL, whose sides end at a few pixels."""
     sys.path.insert(0, 'tests/bench')
     from network import Net
-    for number, (side, channels) in enumerate(RESIDUAL):
+    for number, (side, channels, act) in enumerate(RESIDUAL):
         for qdq in (True, False):
             name = f'{folder}/residual_{number}_{"u8" if qdq else "f16"}'
             net = Net('residual', 3, side, side, qdq)
             x = net.x
             for i, c in enumerate(channels):
                 x = net.conv(x, c, 3, 2, act='relu')
-                x = net.add(net.conv(net.conv(x, c, 3, act='relu'), c, 3, 1, c if i % 2 else 1), x, 'relu')
+                x = net.add(net.conv(net.conv(x, c, 3, act='relu'), c, 3, 1, c if i % 2 else 1), x, act)
             net.output(net.conv(x, 10))
             net.save(f'{name}.onnx')
             run([MONA, 'compile', f'{name}.onnx', '-o', f'{name}.mona'])
@@ -448,7 +450,7 @@ def terms(rows):
         if 'arrays' in r['type']:
             continue
         key = (r['op'], r['variant'], int(r['type'] == 'f16'))
-        for what in ('macs', 'padded', 'passes', 'runs', 'extra', 'elements', 'converted', 'rows'):
+        for what in ('macs', 'padded', 'passes', 'runs', 'extra', 'elements', 'converted', 'rows', 'lines'):
             found[key + (what,)] = found.get(key + (what,), 0) + r[what]
         if r['function']:
             f = ('function', r['function'], key[2], 'elements')

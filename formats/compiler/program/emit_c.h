@@ -37,10 +37,10 @@ typedef struct emit_c_op {
     /* Multiply-adds. padded, passes: of CONV, the same with channels and pixels padded as kernels
      * compute them, and weights that these read. runs: pieces of input rows (mona_conv) for each
      * pixel, or rows of planes (LOAD, STORE). extra: samples of planes or of a residual (CONV).
-     * elements: of the output, with channels padded. converted: those of CONV whose type is another
-     * than the input's. rows: those of the output, of CONV for each block of 16 channels. On
-     * arrays, see emit_arrays.c. */
-    uint64_t macs, padded, passes, runs, extra, elements, converted, rows;
+     * elements: of the output, with channels padded. converted: those of CONV, and of what it adds,
+     * that are fp16 where it multiplies 8 bits, or the other way round. rows: those of the output,
+     * of CONV for each block of 16 channels, and lines without. On arrays, see emit_arrays.c. */
+    uint64_t macs, padded, passes, runs, extra, elements, converted, rows, lines;
     /* On arrays: elements that are made numbers, and numbers that are stored, by type; rows of side
      * by side elements that are read so; 1. */
     uint64_t read[MONA_TYPE_COUNT], put[MONA_TYPE_COUNT], pieces, once;

@@ -99,6 +99,14 @@ static void count_passes(emit_c_op *op, const mona_shape *made, uint64_t at_once
     op->padded = op->passes * (together ? at_once : 1);
 }
 
+/* Of a sample's result and of what is added to it: how many are fp16 where 8 bits are multiplied,
+ * or the other way round. */
+static uint64_t crossings(const mona_bound_op *b, bool half, bool residual)
+{
+    return ((b->output.type == MONA_F16) != half) +
+           (residual && (b->input[1].type == MONA_F16) != half);
+}
+
 /* b: bound, with its constants. fused: it is a STORE that its convolution does. at_once: pixels of
  * its kernels; 0: not known. */
 static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool fused,
@@ -126,11 +134,12 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
         return op;
     }
     op.macs = work_of[b->op->kind].macs ? work_of[b->op->kind].macs(b, op.elements) : 0;
+    op.lines = class->has_filter ? made->height : 0;
     op.runs = class->has_filter ? conv_runs(b) : loads || stores ? op.rows * made->channels : 0;
     op.padded = class->has_filter ? conv_padded(b) : 0;
     if (class->has_filter && at_once[op.half] && !mona_conv_is_depthwise(b))
         count_passes(&op, made, at_once[op.half]);
-    op.converted = class->has_filter && b->input[0].type != b->output.type ? op.elements : 0;
+    op.converted = class->has_filter ? op.elements * crossings(b, op.half, residual) : 0;
     op.extra = loads || stores || residual ? elements_of(made, made->channels) : 0;
     if (class->has_epilogue && mona_is_function(b->op->epilogue.activation_after_add))
         op.function = b->op->epilogue.activation_after_add;
