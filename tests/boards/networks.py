@@ -336,39 +336,40 @@ RESIDUAL = [(64, (16, 16, 32, 64, 64, 96), 'relu'), (28, (24, 40, 64, 80, 128), 
             (52, (8, 16, 40), None)]
 
 
-def separable(folder):
-    """Networks of SEPARABLE in INT8 and in fp16. Needs Debian's python3-onnx."""
+def compiled(folder, name, channels, side, build, types=('u8', 'f16')):
+    """The network that `build` makes, in INT8 and in fp16. Needs Debian's python3-onnx."""
     sys.path.insert(0, 'tests/bench')
     from network import Net
-    for number, (side, kernel, channels) in enumerate(SEPARABLE):
-        for qdq in (True, False):
-            name = f'{folder}/separable_{number}_{"u8" if qdq else "f16"}'
-            net = Net('separable', 3, side, side, qdq)
-            x = net.conv(net.x, channels[0], 3, act='relu')
-            for i, c in enumerate(channels):
+    for kind in types:
+        net = Net(name, channels, side, side, kind == 'u8')
+        build(net)
+        path = f'{folder}/{name}_{kind}'
+        net.save(f'{path}.onnx')
+        run([MONA, 'compile', f'{path}.onnx', '-o', f'{path}.mona'])
+        yield f'{path}.mona', f'{side}x{side}'
+
+
+def separable(folder):
+    """Networks of SEPARABLE."""
+    for number, (side, kernel, widths) in enumerate(SEPARABLE):
+        def build(net, kernel=kernel, widths=widths):
+            x = net.conv(net.x, widths[0], 3, act='relu')
+            for i, c in enumerate(widths):
                 x = net.conv(net.conv(x, x.channels, kernel, 1 + (i == 1), x.channels, 'relu'), c, act='relu')
             net.output(x)
-            net.save(f'{name}.onnx')
-            run([MONA, 'compile', f'{name}.onnx', '-o', f'{name}.mona'])
-            yield f'{name}.mona', f'{side}x{side}'
+        yield from compiled(folder, f'separable_{number}', 3, side, build)
 
 
 def residual(folder):
-    """The same of RESIDUAL, whose sides end at a few pixels."""
-    sys.path.insert(0, 'tests/bench')
-    from network import Net
-    for number, (side, channels, act) in enumerate(RESIDUAL):
-        for qdq in (True, False):
-            name = f'{folder}/residual_{number}_{"u8" if qdq else "f16"}'
-            net = Net('residual', 3, side, side, qdq)
+    """Those of RESIDUAL, whose sides end at a few pixels."""
+    for number, (side, widths, act) in enumerate(RESIDUAL):
+        def build(net, widths=widths, act=act):
             x = net.x
-            for i, c in enumerate(channels):
+            for i, c in enumerate(widths):
                 x = net.conv(x, c, 3, 2, act='relu')
                 x = net.add(net.conv(net.conv(x, c, 3, act='relu'), c, 3, 1, c if i % 2 else 1), x, act)
             net.output(net.conv(x, 10))
-            net.save(f'{name}.onnx')
-            run([MONA, 'compile', f'{name}.onnx', '-o', f'{name}.mona'])
-            yield f'{name}.mona', f'{side}x{side}'
+        yield from compiled(folder, f'residual_{number}', 3, side, build)
 
 
 def resnet_8(net):
@@ -411,22 +412,15 @@ def residual_denoiser(net):
     net.output(net.add(net.conv(net.conv(x, 16, 3, act='lrelu'), net.x.channels, 3), net.x))
 
 
-# Channels and side of the picture.
-UNSEEN = [(resnet_8, 3, 32), (mobilenet_v2, 3, 48), (ds_cnn, 1, 32), (residual_sr, 1, 28), (residual_denoiser, 3, 40)]
+# Channels and side of the picture, and the types that it is compiled for.
+UNSEEN = [(resnet_8, 3, 32, ('u8', 'f16')), (mobilenet_v2, 3, 48, ('u8',)), (ds_cnn, 1, 32, ('u8',)), (residual_sr, 1, 28, ('u8', 'f16')),
+          (residual_denoiser, 3, 40, ('u8', 'f16'))]
 
 
 def unseen(folder):
-    """Networks of UNSEEN in INT8, and two of them in fp16."""
-    sys.path.insert(0, 'tests/bench')
-    from network import Net
-    for build, channels, side in UNSEEN:
-        for qdq in (True, False)[:2 if 'res' in build.__name__ else 1]:
-            name = f'{folder}/{build.__name__}_{"u8" if qdq else "f16"}'
-            net = Net(build.__name__, channels, side, side, qdq)
-            build(net)
-            net.save(f'{name}.onnx')
-            run([MONA, 'compile', f'{name}.onnx', '-o', f'{name}.mona'])
-            yield f'{name}.mona', f'{side}x{side}'
+    """Networks of UNSEEN, which no cost is fitted to."""
+    for build, channels, side, types in UNSEEN:
+        yield from compiled(folder, build.__name__, channels, side, build, types)
 
 
 def sources(folder):
@@ -632,7 +626,8 @@ if __name__ == '__main__':
     if verb == 'arrays':
         print(*(f'{path}:' for path in array_networks(sys.argv[3])))
         sys.exit()
-    if verb in ('separable', 'residual', 'unseen'):
-        print(*(f'{path}:{size}' for path, size in {'separable': separable, 'residual': residual, 'unseen': unseen}[verb](sys.argv[3])))
+    families = {'separable': separable, 'residual': residual, 'unseen': unseen}
+    if verb in families:
+        print(*(f'{path}:{size}' for path, size in families[verb](sys.argv[3])))
         sys.exit()
     check(rest[0], rest[1:]) if verb == 'check' else costs(rest[0].split(',') if rest else list(BOARDS), rest[1:] == ['arrays'])

@@ -146,17 +146,6 @@ static void look_for_fields(cuts *c, input *in)
     }
 }
 
-/* Of an index that libav could not take in, for lack of memory too, it keeps a part. */
-static bool lists_all(const input *in, uint64_t found, pipeline_error *error)
-{
-    const int64_t listed = in->video->nb_frames;
-    const bool whole = in->start == INT64_MIN && in->end == INT64_MAX;
-    return !in->from.faulty || !whole || listed <= 0 || found >= (uint64_t)listed ||
-           pipeline_fail(error,
-                         "%s: expected %" PRId64 " frames, as the file announces, found %" PRIu64,
-                         in->path, listed, found);
-}
-
 bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipeline_error *error)
 {
     input in;
@@ -171,8 +160,10 @@ bool cuts_find(cuts *c, const input_settings *film, const cuts_wish *wish, pipel
     av_log_errors_pause(true);
     if (good) {
         s.usual = FFMAX(1, av_rescale_q(1, av_inv_q(input_frame_rate(&in)), in.video->time_base));
+        /* Of an index that libav could not take in, for lack of memory too, it keeps a part. */
+        const bool doubted = film->on_error == ON_ERROR_STOP && in.from.faulty;
         good = input_survey(&in, note_packet, &s, error) &&
-               (film->on_error == ON_ERROR_SKIP || lists_all(&in, s.count, error));
+               (!doubted || input_has_frames(&in, s.count, error));
     }
     if (good) {
         const int64_t shift = av_rescale_q(in.shift, AV_TIME_BASE_Q, in.video->time_base);

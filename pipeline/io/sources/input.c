@@ -201,30 +201,36 @@ static bool lose_packet(input *in, int code, pipeline_error *error)
                             in->path, seconds_reached(in));
 }
 
-/* Frames of the video that an index lists and that were not read. Where libav has changed the index
- * for an edit list, it is no evidence; but it may have had no memory for the index. */
-static uint64_t missing_frames(const input *in)
+/* Frames of the video that an index lists beyond those that were found. Where libav has changed the
+ * index for an edit list, it is no evidence; but it may have had no memory for the index. */
+static uint64_t missing_frames(const input *in, uint64_t found)
 {
     const int64_t listed = in->video->nb_frames;
     const bool whole = in->start == INT64_MIN && in->end == INT64_MAX && in->entry == INT64_MIN;
     const bool listing = in->from.faulty || listed == avformat_index_get_entries_count(in->video);
-    return whole && listing && listed > 0 && in->video_packets < (uint64_t)listed
-               ? (uint64_t)listed - in->video_packets
-               : 0;
+    return whole && listing && listed > 0 && found < (uint64_t)listed ? (uint64_t)listed - found
+                                                                      : 0;
+}
+
+bool input_has_frames(const input *in, uint64_t found, pipeline_error *error)
+{
+    const uint64_t missing = missing_frames(in, found);
+    return !missing ||
+           pipeline_fail(error,
+                         "%s: expected %" PRIu64 " frames, as the file announces, found %" PRIu64,
+                         in->path, found + missing, found);
 }
 
 static bool check_frames(input *in, pipeline_error *error)
 {
-    const uint64_t missing = missing_frames(in), listed = in->video_packets + missing;
-    if (missing && in->settings.on_error == ON_ERROR_STOP)
-        return pipeline_fail(
-            error, "%s: expected %" PRIu64 " frames, as the file announces, found %" PRIu64,
-            in->path, listed, in->video_packets);
+    const uint64_t missing = missing_frames(in, in->video_packets);
+    if (in->settings.on_error == ON_ERROR_STOP)
+        return input_has_frames(in, in->video_packets, error);
     if (missing)
         pipeline_note(in->notes,
                       "%s: cut short: of the %" PRIu64
                       " frames that the file announces, the last %" PRIu64 " are missing",
-                      in->path, listed, missing);
+                      in->path, in->video_packets + missing, missing);
     return true;
 }
 

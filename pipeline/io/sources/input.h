@@ -176,6 +176,10 @@ bool input_copy_rest(input *in, int64_t end, input_pace pace, void *pace_context
 typedef bool (*input_surveyor)(void *context, const AVPacket *packet, pipeline_error *error);
 bool input_survey(input *in, input_surveyor take, void *context, pipeline_error *error);
 
+/* Whether that many frames are all that the file's index lists, where it is evidence and all of the
+ * file is wanted; else an error that says so. */
+bool input_has_frames(const input *in, uint64_t found, pipeline_error *error);
+
 /* Whether a file can be entered at its key frames. Call it after input_survey. */
 bool input_is_searchable(const input *in);
 

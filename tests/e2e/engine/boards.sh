@@ -159,10 +159,9 @@ kernels() {
 networks="sr_x2_tiny:64x48 sr_x2_fast:160x120 sr_x2_fast_anime:100x30 sr_x3_fast:48x36 sr_x4_fast:64x24 denoise_fast:96x64
     denoise_balanced:48x32 sr_x2_balanced:40x32 sr_x3_balanced:32x24 sr_x2_best:32x24 bicubic_x2:64x48 $tmp/half.mona:32x32"
 if full && python3 -c 'import onnx, numpy' 2> /dev/null; then
-    networks="$networks $(python3 tests/boards/networks.py separable "$mona" "$tmp")"
-    networks="$networks $(python3 tests/boards/networks.py residual "$mona" "$tmp")"
-    mkdir "$tmp/unseen"
-    networks="$networks $(python3 tests/boards/networks.py unseen "$mona" "$tmp/unseen")"
+    for family in separable residual unseen; do
+        networks="$networks $(python3 tests/boards/networks.py $family "$mona" "$tmp")"
+    done
 fi
 arrays=$(python3 tests/boards/networks.py arrays "$mona" "$tmp")
 board virt aarch64-linux-gnu- 350 400 cortex-a53
