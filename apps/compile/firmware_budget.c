@@ -261,15 +261,36 @@ static void advise_sizes(cJSON *advice, const budget *b, const mona_model *model
             small.size.width, small.size.height);
 }
 
+/* Most of the multiply-adds. */
+static bool is_mostly_fp16(const budget *b)
+{
+    uint64_t half = 0;
+    for (size_t o = 0; o < b->n.run_count; o++)
+        half += b->n.ops[o].half && !b->n.ops[o].array ? b->n.ops[o].macs : 0;
+    return half > b->n.macs / 2;
+}
+
+/* INT8 halves fp16 constants; code stays. */
+static void advise_network(cJSON *advice, const budget *b, const board *on)
+{
+    const unsigned over = excess(b, on);
+    const double constants = (double)b->n.constant_bytes, rest = flash_of(b) - constants;
+    if (over & OVER_FLASH && rest >= on->flash)
+        say(advice, "a flash of more than %.0f bytes, which code and tables take alone", rest);
+    else if (is_mostly_fp16(b) && (!(over & OVER_FLASH) || rest + constants / 2 <= on->flash))
+        say(advice,
+            "INT8 (mona compile --calibrate): constants of about %.0f bytes in place of %.0f",
+            constants / 2, constants);
+    else if (over & OVER_FLASH)
+        say(advice,
+            "a smaller network: its constants take %.0f bytes, where there is room for %.0f",
+            constants, on->flash - rest);
+}
+
 static void advise(cJSON *advice, const budget *b, const mona_model *model, const board *on)
 {
     const unsigned over = excess(b, on);
-    if (b->n.fp16 && over)
-        say(advice,
-            "INT8 (mona compile --calibrate): constants of about %.0f bytes in place of %zu",
-            (double)b->n.constant_bytes / 2, b->n.constant_bytes);
-    else if (over & OVER_FLASH)
-        say(advice, "a smaller network: its constants take %zu bytes", b->n.constant_bytes);
+    advise_network(advice, b, on);
     if (over & OVER_RAM && !b->n.lines.count)
         say(advice,
             "a size or a network that runs line by line: whole frames take %.0f bytes of memory",

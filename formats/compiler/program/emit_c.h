@@ -68,7 +68,6 @@ typedef struct emit_c_needs {
         ring_bytes;       /* read and written of frames, and of rows between operators */
     uint64_t frame_bytes; /* of the planes of all inputs and outputs */
     uint64_t roots;
-    bool fp16; /* a convolution computes in fp16 */
     emit_c_op *ops;
     size_t run_count; /* of `ops`: operators that run */
 } emit_c_needs;

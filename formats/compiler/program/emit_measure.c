@@ -162,7 +162,6 @@ static void measure_ops(const emitter *e, const emit_c_request *request, emit_c_
         if (!idle || b->run->writes_planes)
             n->ops[n->run_count++] =
                 measure_op(e->plan, &e->session->plan->ops[o].bound, idle, request->at_once);
-        n->fp16 |= has_filter(b) && b->input[0].type == MONA_F16;
     }
 }
 

@@ -92,6 +92,14 @@ same "a board with enough of all" "$(verdict 64x48 --flash 512K --ram 256K --clo
 same "one with too little of all" "$(verdict 640x480 --flash 16K --ram 64K --clock 100M --fps 30)" " no flash, ram, time"
 small=$("$mona" inspect sr_x2_fast --firmware cortex-m7 --size 640x480 --ram 128K --clock 400M --fps 5 | sed -n 's/.* a smaller frame: \([0-9x]*\) fits/\1/p')
 same "the smaller frame that is told fits ($small)" "$(verdict "$small" --ram 128K --clock 400M --fps 5)" " yes"
+"$mona" compile models/sr_x2_fast.onnx -o "$tmp/fp16.mona" > /dev/null
+# $1: network, $2: flash
+advice() {
+    "$mona" inspect "$1" --firmware cortex-m7 --size 64x48 --flash "$2" | sed -n 's/.* would fit with //p'
+}
+same "fp16 that would fit as INT8 is told so" "$(advice "$tmp/fp16.mona" 64K | grep -o 'INT8')" INT8
+same "a network that has INT8, but for some layers, is not" "$(advice denoise_balanced 64K | grep -c 'INT8')" 0
+same "nor one whose code alone is too large" "$(advice "$tmp/fp16.mona" 16K | grep -oE 'INT8|code and tables take alone')" "code and tables take alone"
 "$mona" compile tests/conformance/array_moves/model.onnx -o "$tmp/array.mona" > /dev/null
 same "instructions of operators on arrays are told" "$("$mona" inspect "$tmp/array.mona" --firmware cortex-m7 | grep -c 'not known')" 0
 fails "a size that is none" "expected a number such as 512K, found 5Q" "$mona" inspect sr_x2_fast --firmware cortex-m7 --size 64x48 --ram 5Q
