@@ -41,15 +41,15 @@ static size_t scratch_bytes(const plan_op *op)
     return class->scratch_bytes ? class->scratch_bytes(&op->bound, columns) : 0;
 }
 
-/* On an AI Core no operator reads rows outside a map, and tensors whose padding is not 0 have rows
- * of their own. */
+/* On an AI Core the row is for those outside rings alone, which some tensors' readers need; tensors
+ * whose padding is not 0 have rows of their own. */
 size_t mona_plan_zero_bytes(const mona_plan *plan)
 {
     const bool core = mona_plan_on_ai_core(plan);
     size_t bytes = MONA_ROW_SLACK;
     for (uint32_t o = 0; o < plan->model.header->op_count; o++) {
         const plan_op *op = &plan->ops[o];
-        if (!(core && (op->map || mona_padding(&op->bound.output))) &&
+        if (!(core && (op->map || !op->read_outside || mona_padding(&op->bound.output))) &&
             op->row_bytes + MONA_ROW_SLACK > bytes)
             bytes = op->row_bytes + MONA_ROW_SLACK;
     }

@@ -17,6 +17,7 @@
 #include "tests/cases.h"
 #include "tests/unit/fixture.h"
 #include "tests/unit/model_builder.h"
+#include "tests/unit/modelled_check.h"
 #include "tests/unit/recorded.h"
 
 /* ---- what was recorded ---------------------------------------------------------------------- */
@@ -374,10 +375,15 @@ static uint32_t add_load(model_builder *m, uint32_t *out)
     return loaded;
 }
 
-static void check_cut_of(model_builder *m, uint32_t made, uint32_t out)
+static void add_store(model_builder *m, uint32_t made, uint32_t out)
 {
     builder_op(m, MONA_OP_STORE, out, 1, &made)->store =
         (mona_file_store){.block = 1, .scale = 0x3c00, .maximum = 255};
+}
+
+static void check_cut_of(model_builder *m, uint32_t made, uint32_t out)
+{
+    add_store(m, made, out);
     size_t size;
     mona_model model;
     uint8_t *bytes = builder_finish(m, &size);
@@ -394,6 +400,36 @@ static model_builder *begin_net(uint32_t *loaded, uint32_t *made, uint32_t *out,
     *d = add_data(m);
     *made = builder_tensor(m, "made", MONA_U8, 1, 1);
     return m;
+}
+
+/* 1x1 convolutions read no rows outside: their widest ring nearly fills L1, and needs no row of
+ * zeros as long as its own beside it. */
+static void rows_that_nobody_reads_are_not_there(void **state)
+{
+    (void)state;
+    enum { WIDTH = 120, HEIGHT = 32 };
+    uint32_t loaded, made, out;
+    shared_data d;
+    size_t bytes;
+    mona_model model;
+    net host, modelled;
+    model_builder *m = begin_net(&loaded, &made, &out, &d);
+    const uint32_t wide = builder_tensor(m, "wide", MONA_S8, C, 1);
+    add_conv(m, loaded, wide, 1, d.weights, d.scales);
+    add_conv(m, wide, made, 1, d.weights, d.scales);
+    add_store(m, made, out);
+    uint8_t *file = builder_finish(m, &bytes);
+    assert_int_equal(mona_model_open(&model, file, bytes), MONA_OK);
+    assert_false(model_needs_cut(&model, (mona_size){WIDTH, HEIGHT}));
+    open_net_on(&host, &mona_device_host, &model, (mona_size){WIDTH, HEIGHT}, 0);
+    open_net(&modelled, &model, (mona_size){WIDTH, HEIGHT}, 0);
+    assert_int_equal(mona_session_run(host.bound.session, host.in, host.out), MONA_OK);
+    assert_int_equal(mona_session_run(modelled.bound.session, modelled.in, modelled.out), MONA_OK);
+    assert_memory_equal(host.out[0].data, modelled.out[0].data, host.out_bytes[0]);
+    assert_nothing_found(modelled.bound.session);
+    close_net(&host);
+    close_net(&modelled);
+    free(file);
 }
 
 /* Convolutions whose weights fill L1: a -> b -> c, c being added to a. */
@@ -629,6 +665,7 @@ int main(void)
         cmocka_unit_test(size_does_not_grow_with_the_height),
         cmocka_unit_test(sessions_run_the_program_of_their_model),
         cmocka_unit_test(what_does_not_fit_is_cut),
+        cmocka_unit_test(rows_that_nobody_reads_are_not_there),
         cmocka_unit_test(convolutions_too_large_are_cut),
         cmocka_unit_test(gates_are_cut),
         cmocka_unit_test(damaged_programs_stay_in_bounds),
