@@ -7,6 +7,12 @@
 
 #include "engine/aicore/aicore.h"
 
+/* Of a word: the `count` bits from `at` on. */
+static inline uint64_t ac_bits(uint64_t word, unsigned at, unsigned count)
+{
+    return word >> at & (((uint64_t)1 << count) - 1);
+}
+
 /* A value outside its range: what was found, and the limit that it exceeds. */
 typedef struct ac_fault {
     const char *operand;

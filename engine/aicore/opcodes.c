@@ -125,11 +125,6 @@ static uint32_t value_of(const ac_instruction *i, const ac_field *f)
     return value;
 }
 
-static uint64_t bits(uint64_t word, unsigned at, unsigned count)
-{
-    return word >> at & (((uint64_t)1 << count) - 1);
-}
-
 /* load3d's filter is one row of the input, or along K as many rows as the picture has. */
 static void pack_filter(uint64_t config[AC_CONFIGS], const ac_load3d *l)
 {
@@ -158,14 +153,14 @@ void ac_unpack(ac_instruction *i, const uint64_t config[AC_CONFIGS])
     const ac_operation *o = &ac_operations[i->opcode];
     for (uint32_t k = 0; k < o->field_count; k++) {
         const ac_field *f = &o->fields[k];
-        const uint32_t value = (uint32_t)bits(config[f->word], f->bit, f->bits);
+        const uint32_t value = (uint32_t)ac_bits(config[f->word], f->bit, f->bits);
         memcpy((uint8_t *)i + f->offset, &value, f->size);
     }
     if (i->opcode != AC_OP_LOAD3D)
         return;
     ac_load3d *l = &i->load3d;
-    l->rows = (uint8_t)(bits(config[1], 52, 1) ? 0 : bits(config[1], 20, 8));
-    l->c0 = (uint8_t)((bits(config[2], 40, 1) ? 8 : AC_BLOCK) / (l->element ? l->element : 1));
+    l->rows = (uint8_t)(ac_bits(config[1], 52, 1) ? 0 : ac_bits(config[1], 20, 8));
+    l->c0 = (uint8_t)((ac_bits(config[2], 40, 1) ? 8 : AC_BLOCK) / (l->element ? l->element : 1));
 }
 
 bool ac_fields_legal(const ac_instruction *i, ac_fault *fault)

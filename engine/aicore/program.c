@@ -2,14 +2,10 @@
 /* Recorded programs: how records and forms become instructions. */
 #include "engine/aicore/program.h"
 
+#include "engine/aicore/access.h"
 #include "engine/libc.h"
 
 /* ---- forms ---------------------------------------------------------------------------------- */
-
-static uint64_t bits(uint64_t word, unsigned at, unsigned count)
-{
-    return word >> at & (((uint64_t)1 << count) - 1);
-}
 
 uint16_t ac_flag_of(const ac_instruction *i)
 {
@@ -21,9 +17,9 @@ uint16_t ac_flag_of(const ac_instruction *i)
 
 ac_instruction ac_flag_instruction(uint16_t flag)
 {
-    return (ac_instruction){
-        .opcode = AC_OP_SET_FLAG + (flag >> 8),
-        .flag = {(ac_pipe)bits(flag, 0, 3), (ac_pipe)bits(flag, 3, 3), (ac_event)bits(flag, 6, 2)}};
+    return (ac_instruction){.opcode = AC_OP_SET_FLAG + (flag >> 8),
+                            .flag = {(ac_pipe)ac_bits(flag, 0, 3), (ac_pipe)ac_bits(flag, 3, 3),
+                                     (ac_event)ac_bits(flag, 6, 2)}};
 }
 
 static uint8_t space_of(ac_address at)
@@ -68,8 +64,8 @@ ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
         return i;
     for (uint32_t side = 0; side < 2; side++) {
         const ac_pattern *pattern = &p->patterns[(uint32_t)(config[2] >> 32 * side)];
-        turned[side].repeat = (uint32_t)bits(config[0], 16 * side, 16);
-        turned[side].high = bits(config[1], side, 1);
+        turned[side].repeat = (uint32_t)ac_bits(config[0], 16 * side, 16);
+        turned[side].high = ac_bits(config[1], side, 1);
         for (uint32_t k = 0; k < AC_FRACTAL; k++)
             turned[side].at[k] = at[side] + (ac_address)(int64_t)pattern->at[k];
     }

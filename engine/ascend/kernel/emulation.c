@@ -17,11 +17,6 @@ static void fail(const char *why)
     now->fault = now->fault ? now->fault : why;
 }
 
-static uint64_t field(uint64_t word, unsigned at, unsigned count)
-{
-    return word >> at & (((uint64_t)1 << count) - 1);
-}
-
 static ac_address on_device(uint64_t at)
 {
     return ac_at(AC_GM, at - now->device);
@@ -99,19 +94,19 @@ static void place_drain(ac_instruction *i, uint32_t mode)
     const bool scaled = i->opcode == AC_OP_DRAIN + AC_DRAIN_S32_F16_DEQ;
     if (scaled ? mode != 7 : mode != 1 && mode != 2)
         fail("ConvRelu_t");
-    i->b = scaled ? ac_at(AC_UB, field(scale, 0, 15) * AC_BLOCK) : AC_NOWHERE;
-    i->relu = scaled ? field(scale, 15, 1) : mode == 2;
+    i->b = scaled ? ac_at(AC_UB, ac_bits(scale, 0, 15) * AC_BLOCK) : AC_NOWHERE;
+    i->relu = scaled ? ac_bits(scale, 15, 1) : mode == 2;
 }
 
 /* Fractals of a burst take a vector each. */
 static ac_product filled_by(uint64_t config)
 {
-    const uint32_t filled = (uint32_t)field(config, 8, 8);
-    if (!filled || field(config, 16, 8) || config >> 32)
+    const uint32_t filled = (uint32_t)ac_bits(config, 8, 8);
+    if (!filled || ac_bits(config, 16, 8) || config >> 32)
         fail("bursts");
-    return (ac_product){.m = ((uint32_t)field(config, 24, 8) + filled) * AC_FRACTAL,
+    return (ac_product){.m = ((uint32_t)ac_bits(config, 24, 8) + filled) * AC_FRACTAL,
                         .k = filled - 1,
-                        .n = (uint32_t)field(config, 0, 8) * AC_FRACTAL};
+                        .n = (uint32_t)ac_bits(config, 0, 8) * AC_FRACTAL};
 }
 
 /* ---- other readings (machine.h) ------------------------------------------------------------- */
@@ -189,7 +184,7 @@ static uint16_t columns_of(uint64_t matrix, uint64_t row, uint64_t column)
 {
     const uint64_t all = (now->core.memory[AC_L1].size - row) / column;
     if (!(now->readings & CCE_BEYOND_THE_ROW))
-        return (uint16_t)field(matrix, 0, 16);
+        return (uint16_t)ac_bits(matrix, 0, 16);
     return (uint16_t)(all < INT16_MAX ? all : INT16_MAX);
 }
 
@@ -210,14 +205,14 @@ void cce_load3d(uint64_t dst, uint64_t src, uint64_t xm, uint64_t xt, size_t ele
 
 void cce_transpose(int dst, int src, uint64_t config, size_t element, bool dst_high, bool src_high)
 {
-    ac_turned to = {.repeat = (uint32_t)field(config, 0, 16), .high = dst_high};
-    ac_turned from = {.repeat = (uint32_t)field(config, 16, 16), .high = src_high};
+    ac_turned to = {.repeat = (uint32_t)ac_bits(config, 0, 16), .high = dst_high};
+    ac_turned from = {.repeat = (uint32_t)ac_bits(config, 16, 16), .high = src_high};
     for (int i = 0; i < AC_FRACTAL; i++) {
         to.at[i] = ac_at(AC_UB, now->va[dst + i / 8][i % 8]);
         from.at[i] = ac_at(AC_UB, now->va[src + i / 8][i % 8]);
     }
     take(&(ac_instruction){.opcode = element == 2 ? AC_OP_TRANSPOSE : AC_OP_TRANSPOSE_B8,
-                           .turn = {&to, &from, (uint8_t)field(config, 56, 8)}});
+                           .turn = {&to, &from, (uint8_t)ac_bits(config, 56, 8)}});
 }
 
 /* ---- the scalar unit ------------------------------------------------------------------------ */
