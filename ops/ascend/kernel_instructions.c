@@ -50,11 +50,9 @@ static uint32_t entry_of(const mona_bound_op *b, uint32_t table, uint32_t index)
     memcpy(&bits, at, mona_type_size(type));
     if (type == MONA_F32 || type == MONA_S32)
         return bits;
-    const float value = type == MONA_S8    ? (float)(int8_t)bits
-                        : type == MONA_S16 ? (float)(int16_t)bits
-                                           : (float)bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
+    return mona_bits(type == MONA_S8    ? (float)(int8_t)bits
+                     : type == MONA_S16 ? (float)(int16_t)bits
+                                        : (float)bits);
 }
 
 static bool is_constant(const mona_bound_op *b, uint32_t input)
@@ -225,17 +223,7 @@ static void fill(const emitting *e, ac_address at, uint32_t bits)
 
 static void fill_own(const emitting *e, uint32_t which, float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    fill(e, kernel_own(&e->t, which), bits);
-}
-
-static void fill_number(const emitting *e, mona_kernel_value to, uint32_t number)
-{
-    const float value = (float)number;
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    fill(e, value_at(e, to), bits);
+    fill(e, kernel_own(&e->t, which), mona_bits(value));
 }
 
 /* Of a table that is an input: brings the entry, and writes it side by side. */
@@ -258,9 +246,10 @@ static void constant_step(const emitting *e, const mona_kernel_step *s)
     const mona_bound_op *b = e->t.bound;
     if (s->operation == MONA_KERNEL_CONST)
         fill(e, value_at(e, s->to), s->value);
-    else if (s->operation == MONA_KERNEL_WIDTH || s->operation == MONA_KERNEL_HEIGHT)
-        fill_number(e, s->to,
-                    s->operation == MONA_KERNEL_WIDTH ? e->t.grid_columns : e->t.grid_rows);
+    else if (s->operation == MONA_KERNEL_WIDTH)
+        fill(e, value_at(e, s->to), mona_bits((float)e->t.grid_columns));
+    else if (s->operation == MONA_KERNEL_HEIGHT)
+        fill(e, value_at(e, s->to), mona_bits((float)e->t.grid_rows));
     else if (s->operation == MONA_KERNEL_ENTRY && is_constant(b, s->a.index))
         fill(e, value_at(e, s->to), entry_of(b, s->a.index, s->value));
     else if (s->operation == MONA_KERNEL_ENTRY)
@@ -294,14 +283,10 @@ static void fill_places(const emitting *e)
     fill_own(e, KERNEL_ROUND, 0x1.8p23f);
     fill_own(e, KERNEL_COLUMNS, (float)t->grid_columns);
     fill_own(e, KERNEL_RECIPROCAL, 1.0f / (float)t->grid_columns);
-    for (uint32_t i = 0; i < UNIFORM_LANES; i++) {
-        const float value = (float)i;
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
+    for (uint32_t i = 0; i < UNIFORM_LANES; i++)
         ac_emit_fill(t->core, t->index + (uint64_t)i * WIDE_BYTES,
-                     (ac_fill){1, WIDE_BYTES, WIDE_BYTES, bits});
-    }
-    fill(e, t->spare, 0x41000000); /* 8 */
+                     (ac_fill){1, WIDE_BYTES, WIDE_BYTES, mona_bits((float)i)});
+    fill(e, t->spare, mona_bits(UNIFORM_LANES));
 }
 
 /* Numbers from 0 on: twice as many by each sum, to whose second half their number was added, which

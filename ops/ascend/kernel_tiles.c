@@ -85,11 +85,6 @@ static void place(ac_address *at, kernel_plane *p, uint32_t buffers)
     p->raw[1] = buffers > 1 ? take(at, p->raw_bytes) : p->raw[0];
 }
 
-static ac_address later(ac_address a, ac_address b)
-{
-    return a > b ? a : b;
-}
-
 /* Lays UB out for the tile's size. */
 static bool lay_out(kernel_tiles *t)
 {
@@ -115,8 +110,9 @@ static bool lay_out(kernel_tiles *t)
     t->spare = take(&second, t->places || t->gathers || (t->held && !t->lanes) ? value : 0);
     t->put_rows = take(&second, t->put_rows_bytes);
     t->put_lanes = take(&second, t->put_lanes_bytes);
-    t->bytes = (uint32_t)ac_offset_of(later(at, second));
-    return ac_offset_of(later(at, second)) <= ub_room(t->bound->target);
+    const uint64_t bytes = ac_offset_of(at > second ? at : second);
+    t->bytes = (uint32_t)bytes;
+    return bytes <= ub_room(t->bound->target);
 }
 
 /* ---- side by side --------------------------------------------------------------------------- */
@@ -777,10 +773,9 @@ static void put_lanes(const kernel_tiles *t, uint32_t event, ac_address from, bo
     const mona_kernel_operand *o = p->operand;
     const bool stands = held || t->program->halves;
     const uint32_t plane = t->count / GROUP * (held ? HALVES * AC_BLOCK : AC_BLOCK);
-    if (!stands) {
+    if (!stands)
         vconv_done(t->core, AC_F32_F16, t->put_lanes, from,
                    t->count * o->cell_rows * o->cell_columns);
-    }
     for (uint32_t row = 0; row < o->cell_rows; row++)
         put_row(t, t->put_rows,
                 (stands ? from : t->put_lanes) + (uint64_t)row * o->cell_columns * plane, plane,
@@ -805,10 +800,9 @@ void mona_kernel_put(const kernel_tiles *t, const mona_kernel_step *s, ac_addres
     }
     ac_emit_wait_flag(t->core, AC_PIPE_MTE3, AC_PIPE_V, event);
     if (is_byte(o->type)) {
-        if (held) {
+        if (held)
             vec2_done(t->core, AC_VSUB_F32, t->spare, from, kernel_own(t, KERNEL_HELD_BITS),
                       t->count, b_again);
-        }
         const ac_address halves = t->program->halves ? from : t->put_rows;
         if (halves != from)
             vconv_done(t->core, AC_F32_F16, halves, held ? t->spare : from, t->count);
