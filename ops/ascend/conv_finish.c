@@ -78,12 +78,11 @@ static void fill_blocks(const program *p, const tile *t)
         dup_all(p->core, p->ub.residual, 0, tile_elements(p, t));
 }
 
-/* Constants of `parts` parts from lane `first` on, `size` bytes each; from: those of all parts. */
-static void load_lanes(const program *p, ac_address to, size_t from, size_t first, uint32_t size,
-                       uint32_t parts)
+/* Constants of `parts` parts in fp16 from lane `first` on; from: those of all parts. */
+static void load_lanes(const program *p, ac_address to, size_t from, size_t first, uint32_t parts)
 {
-    ac_emit_copy_bytes(p->core, to, p->constants + from + first * size,
-                       parts * p->k->width * LANES * size);
+    ac_emit_copy_bytes(p->core, to, p->constants + from + first * sizeof(uint16_t),
+                       parts * p->k->width * VECTOR);
 }
 
 /* The same of biases, with all copies. */
@@ -115,11 +114,11 @@ void mona_conv_load_constants(program *p, const tile *t)
     if (p->k->bias_by_vector)
         load_biases(p, lane, count);
     if (p->conv->epilogue.scale)
-        load_lanes(p, p->ub.scale, p->k->scale, lane, sizeof(uint16_t), count);
+        load_lanes(p, p->ub.scale, p->k->scale, lane, count);
     if (p->conv->epilogue.slope)
-        load_lanes(p, p->ub.slope, p->k->slope, lane, sizeof(uint16_t), count);
+        load_lanes(p, p->ub.slope, p->k->slope, lane, count);
     if (p->k->masked)
-        load_lanes(p, p->ub.mask, p->k->mask, lane, sizeof(uint16_t), count);
+        load_lanes(p, p->ub.mask, p->k->mask, lane, count);
     sync(p, AC_PIPE_MTE1, AC_PIPE_V, 2);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
@@ -266,12 +265,10 @@ void mona_conv_finish(const program *p, const tile *t)
         add_residual(p, t);
     if (!rounding_activates(p))
         activate(p, e->activation_after_add, t);
-    if (scales_first(p) && e->output_scale != 1) {
+    if (scales_first(p) && e->output_scale != 1)
         vecs_done(p->core, AC_VMULS, p->ub.t, p->ub.t, e->output_scale, tile_elements(p, t));
-    }
     if (p->k->table)
-        mona_polynomials_apply(p->core, p->k->table,
-                               &(mona_polynomials_at){p->ub.bounds, p->ub.work, p->ub.t},
+        mona_polynomials_apply(p->core, p->k->table, p->ub.bounds, p->ub.work, p->ub.t,
                                tile_elements(p, t));
     if (p->function.count)
         mona_function_apply(p->core, &p->function, p->ub.bounds, p->ub.work, p->ub.t,

@@ -285,16 +285,16 @@ static void apply(ac_core *core, const mona_polynomials *p, ac_address bounds, c
     vecs_done(core, AC_VADDS, w->x, w->sum, -HELD, w->count);
 }
 
-void mona_polynomials_apply(ac_core *core, const mona_polynomials *p, const mona_polynomials_at *at,
-                            uint32_t count)
+void mona_polynomials_apply(ac_core *core, const mona_polynomials *p, ac_address bounds,
+                            ac_address work, ac_address x, uint32_t count)
 {
     const size_t half = round_up(min_u32(count, PIECE), AC_FRACTAL) * sizeof(uint16_t);
     for (uint32_t done = 0; done < count; done += PIECE)
-        apply(core, p, at->bounds,
-              &(piece){.x = at->x + done * sizeof(uint16_t),
-                       .sum = at->work,
-                       .z = at->work + half,
-                       .wide = at->work + 2 * half,
-                       .wide_z = at->work + 4 * half,
+        apply(core, p, bounds,
+              &(piece){.x = x + done * sizeof(uint16_t),
+                       .sum = work,
+                       .z = work + half,
+                       .wide = work + 2 * half,
+                       .wide_z = work + 4 * half,
                        .count = min_u32(count - done, PIECE)});
 }

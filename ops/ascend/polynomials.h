@@ -44,14 +44,8 @@ size_t mona_polynomials_work_bytes(uint32_t count);
 /* Writes the bounds. */
 void mona_polynomials_begin(ac_core *core, const mona_polynomials *p, ac_address bounds);
 
-/* Where the work lies in UB. */
-typedef struct mona_polynomials_at {
-    ac_address bounds, work;
-    ac_address x; /* fp16 numbers: before, any; after, the table's results */
-} mona_polynomials_at;
-
-/* x = table[saturate(round_half_even(x)) as U8] for `count` numbers. */
-void mona_polynomials_apply(ac_core *core, const mona_polynomials *p, const mona_polynomials_at *at,
-                            uint32_t count);
+/* x = table[saturate(round_half_even(x)) as U8] for `count` numbers of fp16. */
+void mona_polynomials_apply(ac_core *core, const mona_polynomials *p, ac_address bounds,
+                            ac_address work, ac_address x, uint32_t count);
 
 #endif

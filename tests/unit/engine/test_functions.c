@@ -266,8 +266,7 @@ static void check_polynomials(const uint8_t table[TABLE_ENTRIES], mona_type type
     mona_polynomials_find(&found, table, type);
     const uint32_t bytes = INDICES * sizeof(uint16_t);
     const size_t bounds = mona_polynomials_bound_bytes(&found);
-    const mona_polynomials_at at = {ac_at(AC_UB, bytes), ac_at(AC_UB, bytes + bounds),
-                                    ac_at(AC_UB, 0)};
+    const ac_address at = ac_at(AC_UB, bytes);
     assert_true(bytes + bounds + mona_polynomials_work_bytes(INDICES) <= sizeof ub);
     uint16_t *x = (uint16_t *)(void *)ub;
     float index[INDICES];
@@ -275,8 +274,8 @@ static void check_polynomials(const uint8_t table[TABLE_ENTRIES], mona_type type
         x[i] = mona_f16_from_f32((float)i / 4 - 300);
         index[i] = mona_f32_from_f16(x[i]);
     }
-    mona_polynomials_begin(&core, &found, at.bounds);
-    mona_polynomials_apply(&core, &found, &at, INDICES);
+    mona_polynomials_begin(&core, &found, at);
+    mona_polynomials_apply(&core, &found, at, at + bounds, ac_at(AC_UB, 0), INDICES);
     for (uint32_t i = 0; i < INDICES; i++) {
         const uint8_t want = table[(uint8_t)fmaxf(0, fminf(rintf(index[i]), 255))];
         const float got = mona_f32_from_f16(x[i]);
