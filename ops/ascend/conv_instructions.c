@@ -44,11 +44,6 @@ enum { MAX_JUMP = 127, MAX_COLUMNS = 32767 /* of the row a load3d reads */ };
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-static uint32_t fractal_bytes(void)
-{
-    return AC_FRACTAL * AC_BLOCK;
-}
-
 /* The most fractals of K that any part has. */
 static uint32_t max_k(const program *p)
 {
@@ -102,8 +97,8 @@ static void size_tile(const program *p, tile *t)
 static void choose_tile(program *p)
 {
     const ac_target *target = p->core->target;
-    const uint32_t l0a = target->l0a_bytes / HALVES / fractal_bytes();
-    const uint32_t l0b = target->l0b_bytes / fractal_bytes(), max = max_k(p);
+    const uint32_t l0a = target->l0a_bytes / HALVES / FRACTAL_BYTES;
+    const uint32_t l0b = target->l0b_bytes / FRACTAL_BYTES, max = max_k(p);
     const uint32_t fractals = ceil_div_u32(p->row->pixels, p->k->pixels * AC_FRACTAL);
     const uint32_t width = p->k->group * p->k->width;
     p->m1 = min_u32(p->k->max_fractals, fractals_in_columns(p));
@@ -209,10 +204,10 @@ static void load_row(const program *p, const tile *t, uint32_t part, uint32_t fi
 {
     mona_conv_walk_at w;
     for (uint32_t i = 0, n; i < count; i += n) {
-        const ac_address to = l0a + i * fractal_bytes();
+        const ac_address to = l0a + i * FRACTAL_BYTES;
         n = p->along_k ? mona_conv_walk(p, t, part, first + i, count - i, &w) : 0;
         if (n) {
-            mona_conv_load_along_k(p, t, &w, to, count * fractal_bytes());
+            mona_conv_load_along_k(p, t, &w, to, count * FRACTAL_BYTES);
             continue;
         }
         const operand s = operand_of(p, t, part, first + i);
@@ -229,7 +224,7 @@ static size_t weight_bytes(const program *p, uint32_t first, uint32_t end)
     size_t fractals = 0;
     for (uint32_t part = first; part < end; part++)
         fractals += (size_t)mona_conv_all_k(p->k, part) * p->k->width;
-    return fractals * fractal_bytes();
+    return fractals * FRACTAL_BYTES;
 }
 
 /* Lets MTE2 load more of the weights to L1; before the first of them, all other constants. A copy
@@ -266,7 +261,7 @@ static void load_group_weights(program *p, const tile *t)
     await_weights(p, p->k->weights_offset[t->first] + bytes);
     sync(p, AC_PIPE_M, AC_PIPE_MTE1, 2);
     ac_emit_load2d(p->core, ac_at(AC_L0B, 0), p->weights + p->k->weights_offset[t->first],
-                   (uint32_t)(bytes / fractal_bytes()));
+                   (uint32_t)(bytes / FRACTAL_BYTES));
 }
 
 /* ---- cube ----------------------------------------------------------------------------------- */
@@ -297,11 +292,11 @@ static ac_address chunk_weights(program *p, const tile *t, const product *m, uin
                                 uint32_t count)
 {
     const uint32_t width = product_width(p, m);
-    const size_t at = m->weights + (size_t)(first - m->first) * width * fractal_bytes();
+    const size_t at = m->weights + (size_t)(first - m->first) * width * FRACTAL_BYTES;
     if (p->weights_stay)
         return ac_at(AC_L0B, at - p->k->weights_offset[t->first]);
     const ac_address b = ac_at(AC_L0B, p->half * (p->core->target->l0b_bytes / HALVES));
-    await_weights(p, at + (size_t)count * width * fractal_bytes());
+    await_weights(p, at + (size_t)count * width * FRACTAL_BYTES);
     ac_emit_load2d(p->core, b, p->weights + at, count * width);
     return b;
 }
@@ -316,7 +311,7 @@ static void multiply_chunk(program *p, const tile *t, const product *m, uint32_t
     ac_emit_wait_flag(p->core, AC_PIPE_M, AC_PIPE_MTE1, h);
     for (uint32_t y = 0; y < t->count; y++) {
         p->row = &p->rows[t->y + y];
-        load_row(p, t, m->part, first, count, a + y * t->row_m1 * count * fractal_bytes());
+        load_row(p, t, m->part, first, count, a + y * t->row_m1 * count * FRACTAL_BYTES);
     }
     p->row = &p->rows[t->y];
     const ac_address b = chunk_weights(p, t, m, first, count);
@@ -340,7 +335,7 @@ static void multiply(program *p, const tile *t, const product *m)
 static void multiply_parts(program *p, const tile *t, uint32_t part, uint32_t last)
 {
     const uint32_t sum = mona_conv_sum_k(p->k, part), all = mona_conv_all_k(p->k, part);
-    const size_t fractal = (size_t)p->k->width * fractal_bytes(); /* of a part */
+    const size_t fractal = (size_t)p->k->width * FRACTAL_BYTES; /* of a part */
     size_t weights = p->k->weights_offset[part];
     multiply(p, t, &(product){part, last, 0, sum, false, !p->k->bias_by_vector, weights});
     weights += (last - part) * sum * fractal;

@@ -15,10 +15,8 @@
 
 enum {
     HALVES = 2,
-    C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
     VECTOR = LANES * 2, /* bytes: 16 fp16 values, one block */
     MAX_BATCH = 24,     /* lane blocks whose constants UB holds at once */
-    MAX_STEP = 63,      /* columns from pixel to pixel of a load3d */
     LOAD3D_HEAD = 16,   /* cycles of a load3d in addition to those of its fractals */
 };
 

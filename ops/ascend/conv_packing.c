@@ -20,12 +20,7 @@
 #include "engine/cpu/c/f16.h"
 
 enum {
-    LANES = AC_FRACTAL,
-    FRACTAL_BYTES = AC_FRACTAL * AC_BLOCK,
-    C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
-    MAX_STEP = 63,
     MAX_WIDTH = 16,
-    REPEAT_BLOCKS = 8,
     MAX_FRACTALS = 64,
     ROW_HEAD = 15,     /* cycles of an mmad in addition to those of its fractals */
     ROW_FRACTALS = 64, /* fractals of A that share them, at most */

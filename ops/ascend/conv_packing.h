@@ -13,8 +13,16 @@
 #ifndef MONA_OPS_CONV_PACKING_H
 #define MONA_OPS_CONV_PACKING_H
 
+#include "ops/ascend/lanes.h"
 #include "ops/ascend/polynomials.h"
 #include "ops/conv.h"
+
+enum {
+    FRACTAL_BYTES = AC_FRACTAL * AC_BLOCK, /* of A and B */
+    C_FRACTAL_BYTES = AC_FRACTAL * AC_FRACTAL * 4,
+    MAX_STEP = 63,     /* columns from pixel to pixel of a load3d */
+    REPEAT_BLOCKS = 8, /* of UB, that a repeat of a vector instruction takes */
+};
 
 /* The smallest columns of load3d: of the small-channel mode, or without it of a fractal's row. */
 static inline uint32_t mona_conv_column(const ac_target *target)

@@ -300,9 +300,8 @@ static void add_like_t(const program *p, const tile *t)
 {
     const ac_address raw = p->ub.raw[t->slot];
     const float s = p->conv->epilogue.residual_scale;
-    if (s != 1) {
+    if (s != 1)
         vecs_done(p->core, AC_VMULS, raw, raw, s, tile_elements(p, t));
-    }
     vec2_all(p->core, AC_VADD, p->ub.t, p->ub.t, raw, tile_elements(p, t), side_by_side);
 }
 

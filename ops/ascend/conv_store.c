@@ -19,7 +19,7 @@
 #include "ops/ascend/conv_instructions.h"
 #include "ops/ascend/scalar.h"
 
-enum { CUTS = 4, REPEAT_BLOCKS = 8, MAX_GAP = UINT16_MAX };
+enum { CUTS = 4, MAX_GAP = UINT16_MAX };
 
 static bool is_wide(const program *p)
 {
@@ -246,15 +246,12 @@ static void copy_result(const program *p, const tile *t, uint32_t part, ac_addre
 static bool copy_results(const program *p, const tile *t, ac_address to, uint32_t first,
                          uint32_t blocks)
 {
-    const size_t stride = p->row->output.block_stride, result = result_bytes(p, t) / AC_BLOCK;
-    const size_t gap = stride / AC_BLOCK - blocks;
+    const size_t stride = p->row->output.block_stride, gap = stride / AC_BLOCK - blocks;
     if (t->end - t->first == 1 || has_gaps(p) || !blocks || stride % AC_BLOCK || gap > MAX_GAP)
         return false;
-    ac_emit_copy(p->core, to, result_block(p, t, t->first, first),
-                 (ac_copy){.bursts = (uint16_t)(t->end - t->first),
-                           .blocks = (uint16_t)blocks,
-                           .src_gap = (uint16_t)(result - blocks),
-                           .dst_gap = (uint16_t)gap});
+    mona_copy_rows(p->core, (mona_steps){to, (ptrdiff_t)stride},
+                   (mona_steps){result_block(p, t, t->first, first), (ptrdiff_t)result_bytes(p, t)},
+                   t->end - t->first, blocks * AC_BLOCK);
     return true;
 }
 
@@ -286,19 +283,17 @@ static bool store_parts(const program *p, const tile *t)
 {
     const mona_row_at *o = &p->rows[t->y].output;
     const uint32_t column = o->c0 * (uint32_t)mona_type_size(o->type);
-    const uint32_t bytes = t->pixels * column, blocks = bytes / AC_BLOCK;
-    if (t->end - t->first >= t->count || has_gaps(p) || bytes % AC_BLOCK || !ac_in_gm(o->at))
+    const uint32_t bytes = t->pixels * column;
+    const ac_address step = row_step(p, t), gap = step - bytes;
+    if (t->end - t->first >= t->count || has_gaps(p) || bytes % AC_BLOCK || !ac_in_gm(o->at) ||
+        gap > (ac_address)MAX_GAP * AC_BLOCK || gap % AC_BLOCK)
         return false;
-    const ac_address gap = row_step(p, t) - bytes;
-    if (gap > (ac_address)MAX_GAP * AC_BLOCK || gap % AC_BLOCK)
-        return false;
-    for (uint32_t part = t->first; part < t->end; part++)
-        ac_emit_copy(p->core, o->at + part * o->block_stride + (size_t)t->x * column,
-                     result_block(p, t, part, 0),
-                     (ac_copy){.bursts = (uint16_t)t->count,
-                               .blocks = (uint16_t)blocks,
-                               .src_gap = (uint16_t)(row_pitch(p, t) * column / AC_BLOCK - blocks),
-                               .dst_gap = (uint16_t)(gap / AC_BLOCK)});
+    for (uint32_t part = t->first; part < t->end; part++) {
+        const ac_address to = o->at + part * o->block_stride + (size_t)t->x * column;
+        mona_copy_rows(p->core, (mona_steps){to, (ptrdiff_t)step},
+                       (mona_steps){result_of(p, t, part), (ptrdiff_t)(row_pitch(p, t) * column)},
+                       t->count, bytes);
+    }
     return true;
 }
 
@@ -306,11 +301,10 @@ static bool store_joined(const program *p, const tile *t)
 {
     const mona_row_at *o = &p->rows[t->y].output;
     const uint32_t blocks = joined_blocks(p, t) * (t->end - t->first);
+    const mona_steps to = {o->at + t->first * o->block_stride, (ptrdiff_t)row_step(p, t)};
     if (blocks)
-        ac_emit_copy(p->core, o->at + t->first * o->block_stride, result_of(p, t, t->first),
-                     (ac_copy){.bursts = (uint16_t)t->count,
-                               .blocks = (uint16_t)blocks,
-                               .dst_gap = (uint16_t)(row_step(p, t) / AC_BLOCK - blocks)});
+        mona_copy_rows(p->core, to, (mona_steps){result_of(p, t, t->first), blocks * AC_BLOCK},
+                       t->count, blocks * AC_BLOCK);
     return blocks;
 }
 
@@ -330,17 +324,16 @@ static ac_address plane_row(const program *p, const tile *t, uint32_t j)
            (size_t)t->x * planes->block * mona_type_size(planes->type);
 }
 
-/* Blocks of 32 bytes from the end of one row of planes to the start of the next. UINT32_MAX: that
- * differs from row to row, or one copy cannot take them all. */
-static uint32_t planes_gap(const program *p, const tile *t, uint32_t bytes)
+/* Bytes from one row of planes to the next. 0: there is one, that differs from row to row, or one
+ * copy of so many bytes of each cannot take them all. */
+static ac_address planes_step(const program *p, const tile *t, uint32_t bytes)
 {
-    const int64_t step = p->k->width > 1 ? (int64_t)(plane_row(p, t, 1) - plane_row(p, t, 0)) : 0;
-    const int64_t gap = step - (int64_t)bytes;
-    for (uint32_t j = 1; j < p->k->width; j++)
-        if ((int64_t)(plane_row(p, t, j) - plane_row(p, t, j - 1)) != step)
-            return UINT32_MAX;
-    const bool fits = gap >= 0 && gap % AC_BLOCK == 0 && gap / AC_BLOCK <= MAX_GAP;
-    return p->k->width > 1 && fits ? (uint32_t)(gap / AC_BLOCK) : UINT32_MAX;
+    const ac_address step = p->k->width > 1 ? plane_row(p, t, 1) - plane_row(p, t, 0) : 0;
+    for (uint32_t j = 2; j < p->k->width; j++)
+        if (plane_row(p, t, j) - plane_row(p, t, j - 1) != step)
+            return 0;
+    const ac_address gap = step - bytes;
+    return gap % AC_BLOCK == 0 && gap / AC_BLOCK <= MAX_GAP ? step : 0;
 }
 
 /* Whether all rows of planes begin and end at blocks of 32 bytes. */
@@ -357,22 +350,18 @@ static void store_planes(const program *p, const tile *t)
     const uint32_t size = (uint32_t)mona_type_size(stored_type(p));
     const uint32_t bytes = t->pixels * p->row->planes->block * size;
     const uint32_t rest = whole_planes(p, t) ? 0 : bytes % AC_BLOCK;
-    const uint32_t blocks = ceil_div_u32(bytes - rest, AC_BLOCK);
-    const uint32_t gap = planes_gap(p, t, blocks * AC_BLOCK);
-    const uint32_t lane_blocks = t->m1 * AC_FRACTAL * LANES * size / AC_BLOCK;
-    const bool together = gap != UINT32_MAX;
+    const uint32_t whole = (uint32_t)round_up(bytes - rest, AC_BLOCK);
+    const ptrdiff_t step = (ptrdiff_t)planes_step(p, t, whole);
+    const uint32_t lane_block = t->m1 * AC_FRACTAL * LANES * size; /* bytes */
     const ac_address result = p->ub.result[t->slot];
-    if (blocks && together)
-        ac_emit_copy(p->core, plane_row(p, t, 0), result,
-                     (ac_copy){.bursts = (uint16_t)p->k->width,
-                               .blocks = (uint16_t)blocks,
-                               .src_gap = (uint16_t)(lane_blocks - blocks),
-                               .dst_gap = (uint16_t)gap});
+    if (whole && step)
+        mona_copy_rows(p->core, (mona_steps){plane_row(p, t, 0), step},
+                       (mona_steps){result, lane_block}, p->k->width, whole);
     if (rest)
         sync(p, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t j = 0; j < p->k->width; j++) {
-        const ac_address from = result + (size_t)j * lane_blocks * AC_BLOCK;
-        if (blocks && !together)
+        const ac_address from = result + (size_t)j * lane_block;
+        if (whole && !step)
             ac_emit_copy_bytes(p->core, plane_row(p, t, j), from, bytes - rest);
         if (rest)
             mona_scalar_copy(p->core, plane_row(p, t, j) + bytes - rest, from + bytes - rest, rest);

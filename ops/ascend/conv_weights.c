@@ -16,11 +16,7 @@
 
 #include "engine/cpu/c/f16.h"
 
-enum {
-    LANES = AC_FRACTAL,
-    FRACTAL_BYTES = AC_FRACTAL * AC_BLOCK,
-    BIAS_PERIOD = 8,
-};
+enum { BIAS_PERIOD = 8 };
 
 /* ---- the bias -------------------------------------------------------------------------------- */
 
