@@ -145,9 +145,8 @@ ac_address mona_columns_widen(const mona_columns *p, uint32_t e)
 void mona_columns_narrow(const mona_columns *p)
 {
     const uint32_t columns = p->rows * p->out_blocks * p->out_columns;
-    if (p->floats) {
+    if (p->floats)
         vconv_done(p->core, AC_F32_F16, p->half, p->result, columns * p->out_wide * AC_FRACTAL);
-    }
     if (p->out_c0 < AC_FRACTAL)
         mona_pixels_pack(&(mona_pixels){p->core, p->out_c0, p->rows * p->out_columns, p->turned},
                          p->packed_out, p->half);

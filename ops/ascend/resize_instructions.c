@@ -37,11 +37,6 @@
 #include "engine/arith.h"
 #include "engine/libc.h"
 
-static uint32_t common(uint32_t a, uint32_t b)
-{
-    return b ? common(b, a % b) : a;
-}
-
 /* ---- which resizes it takes ----------------------------------------------------------------- */
 
 static bool repeats(const mona_bound_op *b, uint32_t n, uint32_t d)
@@ -58,7 +53,8 @@ static bool repeats(const mona_bound_op *b, uint32_t n, uint32_t d)
 
 static program program_of(const mona_row_call *calls, const mona_bound_op *b, uint32_t rows)
 {
-    const uint32_t *scale = b->op->resize.scale_w, divisor = common(scale[0], scale[1]);
+    const uint32_t *scale = b->op->resize.scale_w;
+    const uint32_t divisor = (uint32_t)greatest_divisor(scale[0], scale[1]);
     program p = {.calls = calls,
                  .bound = b,
                  .rows = rows,
