@@ -36,7 +36,6 @@ typedef struct program {
     uint32_t in_size, out_size;   /* bytes of an element */
     uint32_t first, channels;     /* channels of the tensor that any of the stores takes */
     uint32_t first_block, blocks; /* the channel blocks that hold them */
-    uint32_t skip;                /* pixels before a row's first one in its block of 32 bytes */
     uint32_t groups;              /* groups in UB: first the most that fit, then those that are
                                      needed */
     mona_lanes lanes;
