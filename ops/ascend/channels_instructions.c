@@ -89,42 +89,32 @@ static void by_way_of_ub(program *p, ac_address to, size_t to_stride, ac_address
     p->slot[from_gm] ^= 1;
 }
 
-/* The first rows of these whose blocks lie at equal steps in the input and in the output: the next
- * row's first block is as far from the last one of a row as that is from the one before. */
-static uint32_t rows_in_step(const mona_row_call *calls, uint32_t count, uint32_t input,
-                             uint32_t blocks)
-{
-    uint32_t rows = 1;
-    const mona_row_at in = mona_input_at(calls, input);
-    const mona_row_at out = mona_output_at(calls);
-    for (; rows < count; rows++) {
-        const mona_row_call *next = &calls[rows];
-        const size_t before = (size_t)rows * blocks;
-        if (mona_input_at(next, input).at != in.at + before * in.block_stride ||
-            mona_output_at(next).at != out.at + before * out.block_stride)
-            break;
-    }
-    return rows;
-}
-
 /* The first rows of these that lie at equal steps in the input and in the output, at most `most`.
  * Sets the bytes of a step. */
 static uint32_t rows_apart(const mona_row_call *calls, uint32_t most, uint32_t input, size_t *in,
                            size_t *out)
 {
-    ac_address from[MONA_ROWS_AT_ONCE], to[MONA_ROWS_AT_ONCE];
-    uint32_t rows = 0;
-    for (; rows < most; rows++) {
-        const mona_row_call *c = &calls[rows];
-        from[rows] = mona_input_at(c, input).at;
-        to[rows] = mona_output_at(c).at;
-        if (rows > 1 && (from[rows] - from[rows - 1] != from[1] - from[0] ||
-                         to[rows] - to[rows - 1] != to[1] - to[0]))
-            break;
-    }
-    *in = rows > 1 ? (size_t)(from[1] - from[0]) : 0;
-    *out = rows > 1 ? (size_t)(to[1] - to[0]) : 0;
+    const ac_address from = mona_input_at(calls, input).at, to = mona_output_at(calls).at;
+    uint32_t rows = 1;
+    *in = most > 1 ? (size_t)(mona_input_at(&calls[1], input).at - from) : 0;
+    *out = most > 1 ? (size_t)(mona_output_at(&calls[1]).at - to) : 0;
+    while (rows < most && mona_input_at(&calls[rows], input).at == from + rows * *in &&
+           mona_output_at(&calls[rows]).at == to + rows * *out)
+        rows++;
     return rows;
+}
+
+/* The same of those whose blocks lie at equal steps, too: the next row's first block is as far from
+ * the last one of a row as that is from the one before. */
+static uint32_t rows_in_step(const mona_row_call *calls, uint32_t most, uint32_t input,
+                             uint32_t blocks)
+{
+    size_t in, out;
+    const uint32_t rows = rows_apart(calls, most, input, &in, &out);
+    return in == blocks * mona_input_at(calls, input).block_stride &&
+                   out == blocks * mona_output_at(calls).block_stride
+               ? rows
+               : 1;
 }
 
 /* Copies rows from map to map, each in one piece together with what lies between its channel
