@@ -462,23 +462,31 @@ static void put_prototype(const emitter *e, FILE *out, const entry *f)
     fprintf(out, "%s)", f->more_parameters);
 }
 
+/* The network's name in capitals, behind `before`. */
+static void put_capitals(const emitter *e, FILE *out, const char *before)
+{
+    fputs(before, out);
+    put_name(out, e->request->name, toupper);
+}
+
+/* The same, and a tensor's. */
+static void put_capitals_of(const emitter *e, FILE *out, const char *before, uint32_t t)
+{
+    put_capitals(e, out, before);
+    fputc('_', out);
+    put_tensor(e, out, t, toupper);
+}
+
 /* What the stored values of each tensor are worth. */
 static void put_scales(const emitter *e, FILE *out)
 {
     const mona_file_header *h = e->plan->model.header;
     fputs("/* A value is the stored one, less ZERO, times SCALE. */\n", out);
     for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
-        const mona_tensor_info info = tensor_of(e->plan, t);
-        for (int zero = 0; zero < 2; zero++) {
-            fputs("#define ", out);
-            put_name(out, e->request->name, toupper);
-            fputc('_', out);
-            put_tensor(e, out, t, toupper);
-            if (zero)
-                fprintf(out, "_ZERO %u\n", e->plan->shapes[t].zero);
-            else
-                fprintf(out, "_SCALE %.9ef\n", (double)info.scale);
-        }
+        put_capitals_of(e, out, "#define ", t);
+        fprintf(out, "_SCALE %.9ef\n", (double)tensor_of(e->plan, t).scale);
+        put_capitals_of(e, out, "#define ", t);
+        fprintf(out, "_ZERO %u\n", e->plan->shapes[t].zero);
     }
     fputc('\n', out);
 }
@@ -493,22 +501,19 @@ static void put_header(const emitter *e, FILE *out)
     put_told(out, e->session->plan->model.strings + h->name);
     fprintf(out,
             "' for frames of %ux%u on %s, written by mona %s. Link %s.c with\n"
-            " * libmona.a and --gc-sections. */\n"
-            "#ifndef ",
+            " * libmona.a and --gc-sections. */\n",
             e->request->size.width, e->request->size.height, e->request->target, MONA_VERSION,
             name);
-    put_name(out, name, toupper);
-    fputs("_H\n#define ", out);
-    put_name(out, name, toupper);
-    fputs("_H\n\n#include \"mona.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\nenum {\n    ",
-          out);
-    put_name(out, name, toupper);
+    put_capitals(e, out, "#ifndef ");
+    put_capitals(e, out, "_H\n#define ");
+    put_capitals(e, out,
+                 "_H\n\n#include \"mona.h\"\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n"
+                 "enum {\n    ");
     fprintf(out, "_ARENA_BYTES = %zu, /* aligned to %d */\n", e->plan->arena_bytes, MONA_ALIGNMENT);
     if (e->plan->lines.count) {
-        fputs("    ", out);
-        put_name(out, name, toupper);
-        fprintf(out, "_LINES = %u, /* of a frame: see mona_lines */\n    ", e->plan->lines.count);
-        put_name(out, name, toupper);
+        put_capitals(e, out, "    ");
+        fprintf(out, "_LINES = %u, /* of a frame: see mona_lines */\n", e->plan->lines.count);
+        put_capitals(e, out, "    ");
         fprintf(out, "_LATENCY = %u, /* lines */\n", e->plan->lines.latency);
     }
     for (uint32_t t = 0; t < h->input_count + h->output_count; t++) {
@@ -518,10 +523,7 @@ static void put_header(const emitter *e, FILE *out)
             uint32_t value;
         } sides[] = {{"WIDTH", info.width}, {"HEIGHT", info.height}, {"CHANNELS", info.channels}};
         for (size_t i = 0; i < 3; i++) {
-            fputs("    ", out);
-            put_name(out, name, toupper);
-            fputc('_', out);
-            put_tensor(e, out, t, toupper);
+            put_capitals_of(e, out, "    ", t);
             fprintf(out, "_%s = %u,\n", sides[i].what, sides[i].value);
         }
     }

@@ -52,34 +52,31 @@ static uint64_t class_macs(const mona_bound_op *b, uint64_t elements)
     return mona_ops[b->op->kind]->macs(b);
 }
 
-static uint8_t filter_of(const mona_bound_op *b, bool fused)
+static uint8_t filter_of(const mona_bound_op *b)
 {
-    (void)fused;
     return mona_conv_is_depthwise(b);
 }
 
-static uint8_t planes_of(const mona_bound_op *b, bool fused)
+static uint8_t planes_of(const mona_bound_op *b)
 {
-    (void)fused;
     return b->input[0].type != MONA_U8;
 }
 
-static uint8_t mode_of(const mona_bound_op *b, bool fused)
+static uint8_t mode_of(const mona_bound_op *b)
 {
-    (void)fused;
     return b->op->resize.mode;
 }
 
-static uint8_t block_of(const mona_bound_op *b, bool fused)
+static uint8_t block_of(const mona_bound_op *b)
 {
-    return (uint8_t)(b->op->store.block - 1 + 4 * fused);
+    return (uint8_t)(b->op->store.block - 1);
 }
 
 /* What the work of an operator on maps is counted in, besides elements, and what kernels it may
  * have; NULL: nothing, and one. */
 static const struct {
     uint64_t (*macs)(const mona_bound_op *b, uint64_t elements);
-    uint8_t (*variant)(const mona_bound_op *b, bool fused);
+    uint8_t (*variant)(const mona_bound_op *b);
 } work_of[MONA_OP_COUNT] = {
     [MONA_OP_LOAD] = {NULL, planes_of},       [MONA_OP_CONV] = {class_macs, filter_of},
     [MONA_OP_STORE] = {NULL, block_of},       [MONA_OP_RESIZE] = {NULL, mode_of},
@@ -125,7 +122,7 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
         .array = array,
         .half = (loads ? b->output.type : b->input[0].type) == MONA_F16,
         .variant = map                            ? EMIT_C_ON_MAPS
-                   : work_of[b->op->kind].variant ? work_of[b->op->kind].variant(b, fused)
+                   : work_of[b->op->kind].variant ? work_of[b->op->kind].variant(b) + 4 * fused
                                                   : 0,
         .elements = elements_of(made, padded(made->channels, c0)),
         .rows = (uint64_t)made->height * (class->has_filter ? padded(made->channels, 16) / 16 : 1)};
