@@ -208,11 +208,8 @@ void ac_check(ac_model *m, const ac_target *target, const ac_instruction *i)
     for (uint32_t k = 0; k < count; k++)
         if (shadows[k])
             touch_all(m, &accesses[k], shadows[k]);
-        else if (m->loads_constants && ac_space_of(accesses[k].at) == AC_CONSTANTS &&
-                 !ac_loads_constants(i))
+        else if (ac_space_of(accesses[k].at) == AC_CONSTANTS && !ac_loads_constants(i))
             check_loaded(m, &accesses[k]);
-    if (ac_loads_constants(i)) {
+    if (ac_loads_constants(i))
         add_loaded(m, i->dst, (uint64_t)i->copy.blocks * AC_BLOCK, m->index);
-        m->loads_constants = true;
-    }
 }

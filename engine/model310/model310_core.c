@@ -60,7 +60,6 @@ void ac_model_reset(ac_core *core)
     memset(m->flags, 0, sizeof m->flags);
     memset(&m->report, 0, sizeof m->report);
     m->loads = 0;
-    m->loads_constants = false;
     for (int p = 0; p < AC_PIPES; p++)
         m->clock[p][p] = p == AC_PIPE_V ? 0 : UINT32_MAX;
     m->index = 0;

@@ -46,7 +46,6 @@ struct ac_model {
     ac_flag_state flags[AC_PIPES][AC_PIPES][AC_EVENTS];
     ac_loaded loaded[AC_LOADS]; /* the last ones since the last wait for other cores */
     uint32_t loads;
-    bool loads_constants; /* instructions do; else all are in L1 */
     const char *kernel;
     /* The current instruction. */
     ac_opcode opcode;

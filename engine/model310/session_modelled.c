@@ -411,11 +411,11 @@ static mona_status run_frame(mona_session *s)
     mona_buffer planes[2 * MONA_MAX_IO];
     for (uint32_t i = 0; i < s->plan->cores; i++)
         place_planes(&s->workers[i]);
-    mona_program_take_inputs(s);
+    mona_program_copy_planes(s, true);
     mona_program_see_planes(s, planes);
     (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
     s->inputs = inputs, s->outputs = outputs;
-    mona_program_give_outputs(s);
+    mona_program_copy_planes(s, false);
     for (uint32_t i = 0; i < s->plan->cores; i++)
         ac_model_finish(&s->workers[i].core, report_of(&s->workers[i]));
     return MONA_OK;

@@ -35,13 +35,12 @@ void mona_order_after(worker *w, uint32_t index, mona_unit_order *order);
 
 /* In session_program.c: runs of a model's program, or of a plan. The planes that cores read and
  * write have rows of whole blocks of 32 bytes, so that blocks are all that is copied. They lie in
- * the arena; take_inputs and give_outputs copy from and to those of the caller. */
+ * the arena; copy_planes copies inputs from those of the caller, or outputs to them. */
 mona_status mona_program_plan(mona_plan *plan); /* mona_ai_core.plan */
 mona_buffer mona_program_planes(const mona_session *s, uint32_t tensor);
 /* Points the session at them, instead of at those of the caller. */
 void mona_program_see_planes(mona_session *s, mona_buffer planes[2 * MONA_MAX_IO]);
-void mona_program_take_inputs(mona_session *s);
-void mona_program_give_outputs(mona_session *s);
+void mona_program_copy_planes(const mona_session *s, bool inputs);
 void mona_program_run_segment(worker *w, uint32_t segment);
 /* Whether the chip's CPUs compute an operator: it is on arrays, and has no program. */
 bool mona_program_on_cpus(const mona_plan *plan, uint32_t op);

@@ -118,20 +118,13 @@ void mona_program_see_planes(mona_session *s, mona_buffer planes[2 * MONA_MAX_IO
     s->outputs = planes + s->plan->model.header->input_count;
 }
 
-void mona_program_take_inputs(mona_session *s)
+void mona_program_copy_planes(const mona_session *s, bool inputs)
 {
-    for (uint32_t i = 0; i < s->plan->model.header->input_count; i++) {
+    const uint32_t first = s->plan->model.header->input_count;
+    for (uint32_t i = inputs ? 0 : first; i < (inputs ? first : plane_count(s->plan)); i++) {
         const mona_buffer planes = mona_program_planes(s, i);
-        copy_planes(&s->plan->shapes[i], &planes, &s->inputs[i]);
-    }
-}
-
-void mona_program_give_outputs(mona_session *s)
-{
-    const mona_file_header *h = s->plan->model.header;
-    for (uint32_t i = 0; i < h->output_count; i++) {
-        const mona_buffer planes = mona_program_planes(s, h->input_count + i);
-        copy_planes(&s->plan->shapes[h->input_count + i], &s->outputs[i], &planes);
+        const mona_buffer *theirs = inputs ? &s->inputs[i] : &s->outputs[i - first];
+        copy_planes(&s->plan->shapes[i], inputs ? &planes : theirs, inputs ? theirs : &planes);
     }
 }
 

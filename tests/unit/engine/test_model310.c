@@ -1181,6 +1181,7 @@ PROGRAM(dilated_columns)
 }
 PROGRAM(constants)
 {
+    ac_model_written(&b->core, CONSTANTS + 512, 1024);
     ac_emit_load2d(&b->core, L0B, CONSTANTS + 512, 2);
 }
 PROGRAM(loaded_constants)
