@@ -273,28 +273,13 @@ static void operate_integers(ac_vec2 op, uint8_t *to, const uint8_t *p, const ui
 
 static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
 {
-    switch (kind) {
-    case AC_F16_U8:
-        *to = (uint8_t)mona_saturate_round(load_value(from, false), 0, 255);
-        break;
-    case AC_F16_S8:
-        *to = (uint8_t)mona_saturate_round(load_value(from, false), -128, 127);
-        break;
-    case AC_U8_F16:
-        store_value(to, false, *from);
-        break;
-    case AC_S8_F16:
-        store_value(to, false, (int8_t)*from);
-        break;
-    case AC_F16_F32:
-        store_value(to, true, load_value(from, false));
-        break;
-    case AC_F32_F16:
-        store_value(to, false, load_value(from, true));
-        break;
-    case AC_VCONV_COUNT:
-        break;
-    }
+    if (kind == AC_F16_U8 || kind == AC_F16_S8)
+        mona_put_element(to, kind == AC_F16_U8 ? MONA_U8 : MONA_S8, load_value(from, false),
+                         UINT8_MAX);
+    else if (kind == AC_U8_F16 || kind == AC_S8_F16)
+        store_value(to, false, mona_element(from, kind == AC_U8_F16 ? MONA_U8 : MONA_S8));
+    else
+        store_value(to, kind == AC_F16_F32, load_value(from, kind == AC_F32_F16));
 }
 
 static inline void compute(const ac_instruction *i, bool wide, uint8_t *to, const uint8_t *p,

@@ -78,24 +78,15 @@ static uint64_t space_bytes(const prover *p, uint32_t space, bool write)
 {
     const ac_program_header *h = &p->program->header;
     const ac_target *t = p->target;
-    switch (space) {
-    case AC_L1:
-        return p->segment->l1_bytes;
-    case AC_L0A:
-        return t->l0a_bytes;
-    case AC_L0B:
-        return t->l0b_bytes;
-    case AC_L0C:
-        return t->l0c_bytes;
-    case AC_UB:
-        return t->ub_bytes;
-    case AC_CONSTANTS:
-        return write ? 0 : h->constants_bytes;
-    default:
-        return space >= AC_GM && space - AC_GM < h->buffers && !(write && space - AC_GM < h->inputs)
-                   ? p->program->buffers[space - AC_GM].bytes
-                   : 0;
-    }
+    const uint32_t own[] = {
+        [AC_L1] = p->segment->l1_bytes, [AC_L0A] = t->l0a_bytes,
+        [AC_L0B] = t->l0b_bytes,        [AC_L0C] = t->l0c_bytes,
+        [AC_UB] = t->ub_bytes,          [AC_CONSTANTS] = write ? 0 : h->constants_bytes};
+    const uint32_t buffer = space - AC_GM;
+    if (space < AC_GM)
+        return own[space];
+    return buffer < h->buffers && !(write && buffer < h->inputs) ? p->program->buffers[buffer].bytes
+                                                                 : 0;
 }
 
 /* Whether bytes [begin, end) of the constants lie in L1. */
