@@ -236,25 +236,26 @@ static void barrier(ac_model *m, const ac_instruction *i)
 
 /* ---- one instruction ------------------------------------------------------------------------ */
 
-void ac_model_take(ac_core *core, const ac_instruction *i)
+static void perform(ac_core *core, const ac_instruction *i)
 {
     ac_model *m = core->model;
-    if (i->opcode == AC_OP_SET_FLAG) {
-        set_flag(m, i);
-        return;
-    }
-    if (i->opcode == AC_OP_WAIT_FLAG) {
-        wait_flag(m, i);
-        return;
-    }
-    if (i->opcode == AC_OP_BARRIER) {
-        barrier(m, i);
-        return;
-    }
     begin(m, i->opcode, ac_operations[i->opcode].pipe);
     if (i->opcode != AC_OP_WORK)
         ac_model_issue(m, m->config.costs->operands);
     ac_check(m, core->target, i);
     if (spend(m, m->faulty ? 0 : cycles_of(m, core->target, i)))
         ac_execute(core, i);
+}
+
+void ac_model_take(ac_core *core, const ac_instruction *i)
+{
+    ac_model *m = core->model;
+    if (i->opcode == AC_OP_SET_FLAG)
+        set_flag(m, i);
+    else if (i->opcode == AC_OP_WAIT_FLAG)
+        wait_flag(m, i);
+    else if (i->opcode == AC_OP_BARRIER)
+        barrier(m, i);
+    else
+        perform(core, i);
 }
