@@ -245,12 +245,11 @@ static bool rounding_activates(const program *p)
 
 static void add_residual(const program *p, const tile *t)
 {
-    if (!has_residual_lanes(p)) {
+    if (has_residual_lanes(p))
+        vec2_done(p->core, AC_VADD, p->ub.t, p->ub.t, p->ub.residual, tile_elements(p, t),
+                  side_by_side);
+    else
         mona_conv_add_residual(p, t);
-        return;
-    }
-    vec2_done(p->core, AC_VADD, p->ub.t, p->ub.t, p->ub.residual, tile_elements(p, t),
-              side_by_side);
 }
 
 /* A first activation that is a RELU is part of the drain. */

@@ -81,16 +81,6 @@ static void find_reach(program *p)
 
 /* ---- UB ------------------------------------------------------------------------------------- */
 
-static ac_address take_halves(ac_address *at, size_t count)
-{
-    return take(at, count * sizeof(uint16_t));
-}
-
-static ac_address take_floats(ac_address *at, size_t count)
-{
-    return take(at, count * sizeof(float));
-}
-
 /* Lays out UB for p->periods. Returns the bytes that this takes. Buffers that are never needed at
  * the same time share their place. */
 static size_t lay_out(program *p)
@@ -113,13 +103,13 @@ static size_t lay_out(program *p)
     p->in_lanes.channels = take(&at, lanes_in * in_channels);
     p->in_lanes.spare = take(&at, lanes_in);
     p->samples = take(&at, max * element(p));
-    p->wide = take_halves(&at, max);
-    p->columns = p->made = take_halves(&at, max_size(columns_of(p), made) * LANES);
-    p->lane_weights = take_floats(&at, 4 * LANES);
-    p->weights = take_floats(&at, 4 * (size_t)FLOAT_LANES);
-    p->tap = p->product = take_floats(&at, columns_of(p) * LANES);
-    p->across = take_floats(&at, (size_t)p->periods * LANES);
-    p->unused = take_halves(&at, made);
+    p->wide = take(&at, max * sizeof(uint16_t));
+    p->columns = p->made = take(&at, max_size(columns_of(p), made) * LANES * sizeof(uint16_t));
+    p->lane_weights = take(&at, 4 * LANES * sizeof(float));
+    p->weights = take(&at, 4 * (size_t)FLOAT_LANES * sizeof(float));
+    p->tap = p->product = take(&at, columns_of(p) * LANES * sizeof(float));
+    p->across = take(&at, (size_t)p->periods * LANES * sizeof(float));
+    p->unused = take(&at, made * sizeof(uint16_t));
     p->out_lanes.channels = take(&at, lanes_out * out_channels);
     p->out_lanes.spare = take(&at, lanes_out);
     const size_t blocks = out_pixels * b->output_c0 * element(p);
@@ -322,16 +312,12 @@ static bool resize_rows(const mona_row_call *calls, uint32_t count)
 
 void mona_resize_program(const mona_row_call *calls, uint32_t count)
 {
-    if (mona_resize_is_nearest(calls->bound)) {
+    if (mona_resize_is_nearest(calls->bound))
         mona_resize_nearest_program(calls, count);
-        return;
-    }
-    if (!is_periodic(calls->bound)) {
+    else if (!is_periodic(calls->bound))
         mona_resize_columns_program(calls, count);
-        return;
+    else if (!resize_rows(calls, count)) {
+        mona_resize_program(calls, count / 2);
+        mona_resize_program(calls + count / 2, count - count / 2);
     }
-    if (resize_rows(calls, count))
-        return;
-    mona_resize_program(calls, count / 2);
-    mona_resize_program(calls + count / 2, count - count / 2);
 }
