@@ -539,17 +539,6 @@ static bool gather_ok(const mona_bound_op *b, uint32_t table)
            b->kernel->operands[table].elements <= MOST;
 }
 
-/* Planes of the output are stored in order, each once. stores: those so far. */
-static bool store_ok(const mona_kernel_operand *out, const mona_kernel_program *p,
-                     const mona_kernel_step *s, uint32_t samples, uint32_t *stores)
-{
-    const uint32_t n = (uint32_t)out->cell_rows * out->cell_columns;
-    return s->plane < out->planes && s->plane == (*stores)++ && s->value <= MONA_KERNEL_HELD &&
-           (s->value == MONA_KERNEL_NUMBERS || mona_type_size(out->type) == 1) &&
-           (s->a.kind == MONA_KERNEL_FULL || (s->a.kind == MONA_KERNEL_SAMPLED && n == 1)) &&
-           value_ok(p, s->a, n, samples);
-}
-
 /* Whether runs of n values are the same or have none in common. */
 static bool far_apart(mona_kernel_value a, mona_kernel_value b, uint32_t n)
 {
@@ -577,12 +566,24 @@ static bool type_ok(const mona_kernel_program *p, const mona_kernel_step *s)
 
 enum { BITS = 32 };
 
-/* The steps so far. alone: a bit of each sample that is nobody's neighbour, whose place may be
- * used. */
+/* The program's output, and the steps so far. alone: a bit of each sample that is nobody's
+ * neighbour, whose place may be used. */
 typedef struct proved {
+    const mona_kernel_operand *out;
     uint32_t samples, stores;
     uint32_t alone[MOST_SAMPLES / BITS];
 } proved;
+
+/* Planes of the output are stored in order, each once. */
+static bool store_ok(const mona_kernel_program *p, const mona_kernel_step *s, proved *so_far)
+{
+    const mona_kernel_operand *out = so_far->out;
+    const uint32_t n = (uint32_t)out->cell_rows * out->cell_columns;
+    return s->plane < out->planes && s->plane == so_far->stores++ && s->value <= MONA_KERNEL_HELD &&
+           (s->value == MONA_KERNEL_NUMBERS || mona_type_size(out->type) == 1) &&
+           (s->a.kind == MONA_KERNEL_FULL || (s->a.kind == MONA_KERNEL_SAMPLED && n == 1)) &&
+           value_ok(p, s->a, n, so_far->samples);
+}
 
 static bool take_sample(const mona_bound_op *b, const mona_kernel_step *s, proved *so_far)
 {
@@ -607,8 +608,6 @@ static bool result_ok(const mona_kernel_program *p, mona_kernel_value to, uint32
 static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const mona_kernel_step *s,
                     proved *so_far)
 {
-    const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
-    const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
     const uint32_t n = s->operation < MONA_KERNEL_CONST ? s->value : 1;
     const bool to_ok = result_ok(p, s->to, n, so_far);
     const bool a_ok = value_ok(p, s->a, n, so_far->samples);
@@ -629,11 +628,11 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
         return to_ok && a_ok && p->halves && is_uniform(s->to) && is_uniform(s->a) &&
                s->to.index != s->a.index;
     case MONA_KERNEL_SPREAD:
-        return a_ok && spread_ok(out, p, s, so_far->samples);
+        return a_ok && spread_ok(so_far->out, p, s, so_far->samples);
     case MONA_KERNEL_SAMPLE:
         return take_sample(b, s, so_far);
     case MONA_KERNEL_STORE:
-        return store_ok(out, p, s, so_far->samples, &so_far->stores);
+        return store_ok(p, s, so_far);
     default:
         return s->operation < MONA_KERNEL_CONST && n && to_ok && a_ok && type_ok(p, s) &&
                value_ok(p, s->b, n, so_far->samples) && far_apart(s->to, s->a, n) &&
@@ -648,7 +647,7 @@ const char *mona_kernel_program_missing(const mona_bound_op *b)
     const mona_kernel_program *p =
         b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
     kernel_tiles t;
-    proved so_far = {0};
+    proved so_far = {.out = &b->kernel->operands[b->kernel->inputs + record->output]};
     if (!p || !p->count)
         return "its kernel came without steps of the vector unit";
     if (p->uniform > MOST_VALUES || p->full > MOST_VALUES)
@@ -656,8 +655,7 @@ const char *mona_kernel_program_missing(const mona_bound_op *b)
     for (uint32_t i = 0; i < p->count; i++)
         if (!step_ok(b, p, &p->steps[i], &so_far))
             return "a step of its kernel is none of the vector unit";
-    const mona_kernel_operand *out = &b->kernel->operands[b->kernel->inputs + record->output];
-    if (so_far.stores != out->planes)
+    if (so_far.stores != so_far.out->planes)
         return "its kernel does not store each plane once";
     return mona_kernel_tiles(&t, b, 0, record->rows) ? NULL
                                                      : "its tiles do not fit the unified buffer";
