@@ -183,17 +183,19 @@ static void used(const program *p)
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE1, p->half ^ 1);
 }
 
-/* Spreads a slice of `count` pixels, each so many slices: the first channel of the first pixel to
- * `to`, others `channel` and `pixel` blocks further on. */
-static void spread(const program *p, ac_address to, ac_address from, uint32_t slices,
-                   uint32_t channel, uint32_t pixel, uint32_t count)
+/* Brings a slice of pixels [first, first + count) and spreads it: the first channel of the first
+ * pixel to `to`, others `channel` and `pixel` blocks further on. */
+static void spread(program *p, uint32_t input, uint32_t slice, uint32_t first, uint32_t count,
+                   ac_address to, uint32_t channel, uint32_t pixel)
 {
-    ac_turned dst = {.repeat = pixel}, src = {.repeat = slices};
+    const ac_address from = bring(p, input, slice, first, count, count);
+    ac_turned dst = {.repeat = pixel}, src = {.repeat = slices_of(p->bound->input_c0[input])};
     for (uint32_t k = 0; k < SLICE; k++) {
         dst.at[k] = to + (uint64_t)k * channel * SPREAD;
         src.at[k] = from;
     }
     turn_done(p->core, sizeof(uint16_t), &dst, &src, count);
+    used(p);
 }
 
 static void load_query(program *p, uint32_t head, uint32_t x, uint32_t count)
@@ -217,9 +219,7 @@ static void find_scores(program *p, uint32_t head)
     for (uint32_t j = 0; j < p->keys; j += KEYS) {
         const uint32_t count = min_u32(p->keys - j, KEYS);
         for (uint32_t i = 0; i < slices; i++) {
-            const ac_address from = bring(p, 1, head * slices + i, j, count, count);
-            spread(p, p->spread, from, slices_of(p->bound->input_c0[1]), KEYS, 1, count);
-            used(p);
+            spread(p, 1, head * slices + i, j, count, p->spread, KEYS, 1);
             for (uint32_t c = 0; c < SLICE; c++)
                 add_products(p, p->scores + (uint64_t)j * ROW,
                              p->query + (uint64_t)(i * SLICE + c) * ROW,
@@ -260,12 +260,9 @@ static void add_values(program *p, uint32_t head)
     clear(p, p->results, p->value_size);
     for (uint32_t j = 0; j < p->keys; j += VALUES) {
         const uint32_t count = min_u32(p->keys - j, VALUES);
-        for (uint32_t i = 0; i < slices; i++) {
-            const ac_address from = bring(p, 2, head * slices + i, j, count, count);
-            spread(p, p->spread + i * SLICE * SPREAD, from, slices_of(p->bound->input_c0[2]), 1,
-                   p->value_size, count);
-            used(p);
-        }
+        for (uint32_t i = 0; i < slices; i++)
+            spread(p, 2, head * slices + i, j, count, p->spread + i * SLICE * SPREAD, 1,
+                   p->value_size);
         for (uint32_t k = 0; k < count; k++)
             add_products(p, p->results, p->scores + (uint64_t)(j + k) * ROW,
                          p->spread + (uint64_t)k * p->value_size * SPREAD, p->value_size);
