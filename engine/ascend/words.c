@@ -126,9 +126,7 @@ static void put_loop(maker *m, const ac_record *loop)
     measured.measuring = true;
     put_inside(&measured, loop, &used);
     const uint32_t words = measured.words - m->words;
-    if (m->measuring)
-        put_inside(m, loop, &used);
-    else if (!measured.why && words + 2 <= CHUNK_WORDS) {
+    if (m->measuring || (!measured.why && words + 2 <= CHUNK_WORDS)) {
         words_need_room(m, words);
         put_inside(m, loop, &used);
     } else

@@ -60,7 +60,6 @@ enum {
     WORDS_CONTROL = 3,
     WORDS_BASES = 20, /* addresses that a launch is given: constants, then buffers */
     WORDS_PHASES = 95,
-    WORDS_LOOPS = 3,
     /* In UB, behind what programs use. */
     WORDS_UB = 253952 - 7936,
     WORDS_UB_BASES = WORDS_UB + 2 * WORDS_CHUNK,

@@ -15,7 +15,7 @@ typedef struct printer {
     FILE *out;
     const uint64_t *words; /* behind the header */
     size_t at, chunk;
-    uint32_t depth, phases;
+    uint32_t depth;
     uint64_t xt;                                             /* of the last tile */
     uint64_t end[WORDS_PHASES + 1], bytes[WORDS_PHASES + 1]; /* of the rings of phases */
 } printer;
@@ -81,9 +81,9 @@ static void store(printer *p, const uint64_t *words, uint32_t count)
                 words[i]);
 }
 
-static void call(printer *p, const char *name, uint64_t word)
+static void call(printer *p, const char *name, uint64_t word, const char *behind)
 {
-    fprintf(p->out, "    %s(UINT64_C(0x%" PRIx64 ")", name, word);
+    fprintf(p->out, "    %s(UINT64_C(0x%" PRIx64 ")%s", name, word, behind);
 }
 
 static void print_instruction(printer *p, uint64_t word)
@@ -96,11 +96,10 @@ static void print_instruction(printer *p, uint64_t word)
                             : op == AC_OP_MOVE ? 3
                             : op == AC_OP_FILL ? 2
                                                : 9;
-    call(p, "flags_before", word);
-    fprintf(p->out, ");\n");
+    call(p, "flags_before", word, ");\n");
     if (op == AC_OP_LOAD3D) {
-        call(p, "set_fmatrix", behind[0]);
-        fprintf(p->out, ");\n    load3d(%" PRIu64, bits(word, 16, 4));
+        call(p, "set_fmatrix", behind[0], ");\n");
+        fprintf(p->out, "    load3d(%" PRIu64, bits(word, 16, 4));
         operands(p, word, 2);
         fprintf(p->out, ", UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n", behind[1],
                 behind[2]);
@@ -108,7 +107,7 @@ static void print_instruction(printer *p, uint64_t word)
         return;
     }
     store(p, behind + config, stored);
-    call(p, config ? "perform" : ac_turns(op) ? "transpose" : ac_operations[op].name, word);
+    call(p, config ? "perform" : ac_turns(op) ? "transpose" : ac_operations[op].name, word, "");
     operands(p, word, config ? 3 : ac_operations[op].operands);
     if (config)
         fprintf(p->out, ", UINT64_C(0x%" PRIx64 ")", behind[0]);
@@ -119,15 +118,14 @@ static void print_instruction(printer *p, uint64_t word)
 static void print_tile(printer *p, uint64_t word)
 {
     uint64_t to;
-    call(p, "flags_before", word);
-    fprintf(p->out, ");\n    wait_flag(PIPE_M, PIPE_MTE1, (event_t)%" PRIu64 ");\n",
-            bits(word, 16, 2));
+    call(p, "flags_before", word, ");\n");
+    fprintf(p->out, "    wait_flag(PIPE_M, PIPE_MTE1, (event_t)%" PRIu64 ");\n", bits(word, 16, 2));
     do {
         to = next(p);
         const uint64_t xm = next(p);
         if (bits(to, 48, 1)) {
             p->xt = next(p);
-            fprintf(p->out, "    set_fmatrix(UINT64_C(0x%" PRIx64 "));\n", next(p));
+            call(p, "set_fmatrix", next(p), ");\n");
         }
         fprintf(p->out, "    load3d(%" PRIu64 " + 0, %" PRIu64 ", ", bits(word, 24, 4),
                 bits(to, 0, 16));
@@ -154,8 +152,7 @@ static void print_drains(printer *p, uint64_t word)
     if (bits(word, 18, 1))
         fprintf(p->out, "    set_scale(%" PRIu64 ", (event_t)%" PRIu64 ");\n", bits(word, 24, 16),
                 bits(word, 19, 2));
-    call(p, "flags_before", word);
-    fprintf(p->out, ");\n");
+    call(p, "flags_before", word, ");\n");
     uint64_t to;
     do {
         to = next(p);
