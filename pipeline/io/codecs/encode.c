@@ -97,13 +97,30 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
+/* Where no matrix is named, players assume BT.601 of small frames and BT.709 of large ones, and
+ * draw the line at different sizes. What becomes large or small keeps what all of them assumed. */
+static enum AVColorSpace keep_matrix(const AVCodecContext *to, const AVCodecParameters *from)
+{
+    enum { SMALL_ROWS = 576, LARGE_ROWS = 720, LARGE_COLUMNS = 1280 };
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->pix_fmt);
+    const bool colours = d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB);
+    const bool was_small = from->width < LARGE_COLUMNS && from->height <= SMALL_ROWS;
+    const bool is_small = to->width < LARGE_COLUMNS && to->height <= SMALL_ROWS;
+    if (!colours || from->color_space != AVCOL_SPC_UNSPECIFIED)
+        return from->color_space;
+    if (was_small && !is_small)
+        return AVCOL_SPC_SMPTE170M;
+    return from->height >= LARGE_ROWS && to->height < LARGE_ROWS ? AVCOL_SPC_BT709
+                                                                 : AVCOL_SPC_UNSPECIFIED;
+}
+
 static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
 {
     to->color_range =
         from->format != pixels_plain(from->format) ? AVCOL_RANGE_JPEG : from->color_range;
     to->color_primaries = from->color_primaries;
     to->color_trc = from->color_trc;
-    to->colorspace = from->color_space;
+    to->colorspace = keep_matrix(to, from);
     to->chroma_sample_location = from->chroma_location;
 }
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# What players read before the first frame: y4m's frame rate, the colour range, HEVC's tag, an index at the
+# What players read before the first frame: y4m's frame rate, the colour range and matrix, HEVC's tag, an index at the
 # front. And a preview of a clip with sound.
 . tests/tap.inc
 
@@ -57,4 +57,16 @@ for file in $(! full || echo tv.mkv) clip.mp4; do
     for time in $(! full || echo 0.1 0.3) 0; do
         succeeds "$file: a preview at $time s" "$mona" enhance "$tmp/$file" -o "$tmp/$file.$time.png" --preview $time
     done
+done
+
+# Of frames without a matrix, players assume BT.601 of small ones and BT.709 of large ones.
+matrix() {
+    ffprobe -v error -show_entries stream=color_space -of csv=p=0 "$1"
+}
+for case in "32x576 2 smpte170m" "32x288 2 unknown" "32x720 0.5 bt709"; do
+    # shellcheck disable=SC2086
+    set -- $case
+    ffmpeg -v error -y -f lavfi -i "testsrc=s=$1:d=0.04" -pix_fmt yuv420p -c:v ffv1 "$tmp/unnamed.mkv"
+    "$mona" enhance -y "$tmp/unnamed.mkv" -o "$tmp/named.mkv" -c ffv1 -s "$2" --quiet
+    same "$1 without a matrix, $2 times as large" "$(matrix "$tmp/unnamed.mkv") $(matrix "$tmp/named.mkv")" "unknown $3"
 done
