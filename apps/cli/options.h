@@ -50,7 +50,7 @@ typedef struct option_part {
     const char *group, *needs; /* in place of the rows' own; NULL: their own */
 } option_part;
 
-/* Fields of an option_part from a table: all its rows, or those before `end`. */
+/* Fields of an option_part from a table: all its rows, or rows [first, end). */
 #define OPTIONS(table) .rows = (table), .count = sizeof(table) / sizeof *(table)
 #define OPTIONS_FROM(table, first, end) .rows = (table) + (first), .count = (end) - (first)
 #define RULES(table) .rules = (table), .rule_count = sizeof(table) / sizeof *(table)
