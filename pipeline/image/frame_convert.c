@@ -19,11 +19,16 @@ static bool is_full(int format, enum AVColorRange range)
            format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P;
 }
 
+enum AVColorSpace frame_convert_assumed(enum AVColorSpace named, int height)
+{
+    if (named != AVCOL_SPC_UNSPECIFIED && named != AVCOL_SPC_RGB)
+        return named;
+    return height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+}
+
 enum AVColorSpace frame_convert_matrix(const AVFrame *frame)
 {
-    if (frame->colorspace != AVCOL_SPC_UNSPECIFIED && frame->colorspace != AVCOL_SPC_RGB)
-        return frame->colorspace;
-    return frame->height >= 720 ? AVCOL_SPC_BT709 : AVCOL_SPC_SMPTE170M;
+    return frame_convert_assumed(frame->colorspace, frame->height);
 }
 
 /* Subsampled chroma made from RGB is sited left, as players expect; libswscale's default is the

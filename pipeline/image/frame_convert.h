@@ -11,8 +11,9 @@
 #include "pipeline/base/error.h"
 #include "pipeline/image/picture_kind.h"
 
-/* The matrix that a frame names; if it names none, the one that players assume: BT.709 from 720
- * rows on, BT.601 below. */
+/* The matrix that is named; if none is, the one that players assume: BT.709 from 720 rows on,
+ * BT.601 below. */
+enum AVColorSpace frame_convert_assumed(enum AVColorSpace named, int height);
 enum AVColorSpace frame_convert_matrix(const AVFrame *frame);
 
 /* Converts a frame to another size and format by bicubic interpolation. Matrix and range are those

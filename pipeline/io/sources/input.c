@@ -522,31 +522,13 @@ static bool check_gaps(const input *in, pipeline_error *error)
                          in->path, missing, input_time(in));
 }
 
-/* Turns a frame of another size or pixel format into one like the first. */
-static bool adapt(input *in, int width, int height, pipeline_error *error)
+/* Where the frame lies in the film, for messages. */
+static double seconds_of_frame(const input *in)
 {
-    const AVCodecParameters *video = in->video->codecpar;
-    AVFrame *frame = in->frame;
-    const int64_t pts = frame->best_effort_timestamp;
-    const double time =
-        pts == AV_NOPTS_VALUE
-            ? seconds_reached(in)
-            : seconds_in(in, av_rescale_q(pts, in->video->time_base, AV_TIME_BASE_Q));
-    const frame_convert_shape shape = {.width = width,
-                                       .height = height,
-                                       .format = pixels_plain(video->format),
-                                       .range = video->color_range,
-                                       .matrix = video->color_space};
-    if (!in->adapted)
-        pipeline_note(in->notes,
-                      "%s: from %.2f s on, frames have %dx%d %s; they are converted to %dx%d %s "
-                      "like the first",
-                      in->path, time, frame->width, frame->height, pixels_name(frame->format),
-                      width, height, pixels_name(shape.format));
-    in->adapted = true;
-    av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* of blocks elsewhere */
-    frame->sample_aspect_ratio = video->sample_aspect_ratio;
-    return frame_convert_replace(frame, &shape, error);
+    const int64_t pts = in->frame->best_effort_timestamp;
+    return pts == AV_NOPTS_VALUE
+               ? seconds_reached(in)
+               : seconds_in(in, av_rescale_q(pts, in->video->time_base, AV_TIME_BASE_Q));
 }
 
 /* A photograph is stored as the camera was held, and EXIF tells how. Videos are turned by their
@@ -575,21 +557,27 @@ static void tell_grain(const input *in)
 /* The first frame determines the video's format, whatever the stream announced. */
 static bool check_frame(input *in, pipeline_error *error)
 {
-    const AVFrame *frame = in->frame;
+    AVFrame *frame = in->frame;
     AVCodecParameters *video = in->video->codecpar;
     int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
     if (in->settings.as_decoded)
         return turn_still(in, error);
-    if (in->last_pts == INT64_MIN)
+    if (in->last_pts == INT64_MIN) {
         tell_grain(in);
-    if (frame->width == *width && frame->height == *height &&
-        pixels_plain(frame->format) == pixels_plain(video->format))
+        like_first_begin(&in->like, frame);
+    }
+    const bool alike = frame->width == *width && frame->height == *height &&
+                       pixels_plain(frame->format) == pixels_plain(video->format);
+    if (alike && like_first_colours(&in->like, frame, video->format)) {
+        like_first_tell(&in->like, frame, seconds_of_frame(in), in->path, in->notes);
         return true;
+    }
     if (in->last_pts != INT64_MIN)
         return pixels_limit(in->path, in->settings.max_pixels, (uint32_t)frame->width,
                             (uint32_t)frame->height, error) &&
-               adapt(in, *width, *height, error);
+               like_first_convert(&in->like, frame, video, *width, *height, seconds_of_frame(in),
+                                  in->path, in->notes, error);
     *width = frame->width;
     *height = frame->height;
     video->format = frame->format;

@@ -15,6 +15,7 @@
 #include "pipeline/fields/fields.h"
 #include "pipeline/stages/frame.h"
 #include "pipeline/io/codecs/chip_decoder.h"
+#include "pipeline/io/sources/like_first.h"
 #include "pipeline/io/sources/source.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_planes.h"
@@ -87,7 +88,7 @@ typedef struct input {
     orientation turn;          /* how frames are turned before they are returned */
     bool widened;       /* frames are converted to the format of the stream, which holds more */
     fields_mode made;   /* what was made of fields, if that changes the number of frames */
-    bool adapted;       /* frames of another size or format were converted */
+    like_first like;    /* what later frames are converted to */
     bool maybe_opaque;  /* as transparency_is_open says */
     bool premultiplied; /* the colours of a TIFF by its alpha */
     int64_t shift;      /* subtracted from all times; in AV_TIME_BASE units, as the next two are */

@@ -318,6 +318,28 @@ for change in "2 176x144 yuv420p" "3 160x90 yuv422p"; do
     same "all frames are there, those like the first as they were" "$(frames_md5 "$tmp/changed.mkv" | sed -n '1p;$p') $(frames_md5 "$tmp/changed.mkv" | wc -l)" \
         "$(sed -n '1p;$p' "$tmp/first") $((2 * $(wc -l < "$tmp/first") + $(frames_md5 "$tmp/${change%% *}.264" | wc -l)))"
 done
+# The range, the matrix and the shape of pixels may change alone. White stays white.
+tagged() { # NAME, range of white, range and matrix of the tag, shape of pixels
+    ffmpeg -v error -y -f lavfi -i "color=white:s=160x90:r=25:d=0.2,format=yuv444p,scale=out_range=$2:out_color_matrix=$4,setsar=$5" -pix_fmt yuv420p \
+        -color_range "$3" -colorspace "$4" $coded "$tmp/$1.264"
+}
+tagged limited tv tv bt709 1
+tagged full pc pc bt709 1
+tagged wide tv tv bt709 4/3
+tagged old tv tv smpte170m 1
+for change in "full full range and bt709; they are converted to limited range and bt709 like the first" \
+    "old limited range and smpte170m; they are converted to limited range and bt709 like the first" \
+    "wide the shape of pixels is 4:3; the result keeps the first one, 1:1"; do
+    cat "$tmp/limited.264" "$tmp/${change%% *}.264" "$tmp/limited.264" > "$tmp/changes.264"
+    # shellcheck disable=SC2086
+    "$mona" enhance -y "$tmp/changes.264" -o "$tmp/changed.mkv" -c ffv1 $as_it_is 2> "$tmp/log"
+    same "${change%% *} in mid-stream is told" "$? $(grep -c "from 0.20 s on, .*${change#* }" "$tmp/log") $(grep -c 'like the first\|keeps the first' "$tmp/log")" "0 1 1"
+    same "and white stays white" "$(ffmpeg -v error -i "$tmp/changed.mkv" -vf extractplanes=y -f rawvideo - | od -An -tu1 -v | tr -s ' \n' '\n' | sort -u | tr '\n' ' ')" " 235 "
+done
+cat "$tmp/full.264" "$tmp/limited.264" > "$tmp/changes.264"
+# shellcheck disable=SC2086
+"$mona" enhance -y "$tmp/changes.264" -o "$tmp/changed.mkv" -c ffv1 $as_it_is 2> "$tmp/log"
+same "full range stays full" "$(probe "$tmp/changed.mkv" color_range) $(ffmpeg -v error -i "$tmp/changed.mkv" -vf extractplanes=y -f rawvideo - | od -An -tu1 -v | tr -s ' \n' '\n' | sort -u | tr '\n' ' ')" "pc  255 "
 # Transport streams begin at 1.4 s and more.
 for part in 1 2; do
     ffmpeg -v error -i "$tmp/$part.264" -c copy "$tmp/$part.ts"
