@@ -285,6 +285,18 @@ ENVIRONMENT = {**os.environ, 'SOURCE_DATE_EPOCH': '0', 'MONA': mona,
 
 
 class Outcome:
+    @staticmethod
+    def ended(line, environment, seconds):
+        """Of a run that watches: what it has said within a second, unless it has complained and is about to end."""
+        try:
+            return subprocess.run(line, cwd='work', capture_output=True, stdin=subprocess.DEVNULL, timeout=seconds, env=environment)
+        except subprocess.TimeoutExpired as until:
+            if seconds > 1:
+                raise
+            if until.stderr:
+                return Outcome.ended(line, environment, 120)
+            return subprocess.CompletedProcess([], 0, b'goes on: ' + (until.stdout or b''), b'')
+
     def __init__(self, command, arguments, before=()):
         work = 'work'
         shutil.rmtree(work, ignore_errors=True)
@@ -297,13 +309,7 @@ class Outcome:
             open(f'{work}/{name}', 'w').write('precious')
             os.utime(f'{work}/{name}', (1, 1))
         environment = {**ENVIRONMENT, **(CHIP if 'ascend' in arguments else {})}
-        try:
-            run = subprocess.run([mona, command, *arguments], cwd=work, capture_output=True, stdin=subprocess.DEVNULL,
-                                 timeout=1 if '--watch' in arguments else 120, env=environment)
-        except subprocess.TimeoutExpired as until:
-            if '--watch' not in arguments:
-                raise
-            run = subprocess.CompletedProcess([], 0, b'goes on: ' + (until.stdout or b''), until.stderr or b'')
+        run = self.ended([mona, command, *arguments], environment, 1 if '--watch' in arguments else 120)
         self.status = run.returncode
         self.said = run.stderr.decode(errors='replace')
         self.files = {}
