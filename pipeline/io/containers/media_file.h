@@ -66,6 +66,7 @@ typedef struct reader {
     bool drops_last;    /* an incomplete last frame is left out without a word */
     bool index;         /* describes the video after its frames, in many files */
     bool unsized;       /* tells no size of animations, which libav cannot decode */
+    bool headers;       /* its index lists headers of codecs, at 0, as packets */
 } reader;
 
 const reader *reader_of(const AVInputFormat *format);

@@ -193,6 +193,11 @@ converted overlap.mkv mp4 mov_text 'subtitles of stream 1 overlap'
 same "a dry run tells that too" "$("$mona" enhance "$in/plain.mkv" -o "$tmp/dry.mp4" --stages sr --dry-run 2> /dev/null < /dev/null |
     grep -c 'subtitle.*subrip.*converted')" 1
 
+# libav lists the header of AAC as a packet at 0, before the sound begins.
+make -i "$in/av.mp4" -c:v flv -c:a aac "$in/sound.flv"
+"$mona" enhance "$in/sound.flv" -o "$tmp/out.mkv" --stages denoise 2> "$tmp/log" < /dev/null
+same "sound of FLV needs no delay" "$? $(grep -c 'later, in sync' "$tmp/log") $(ffprobe -v error -show_entries format=start_time -of csv=p=0 "$tmp/out.mkv")" "0 0 0.000000"
+
 make -i "$in/av.mp4" -c:v mpeg2video -r 25 -c:a mp2 -f dvd "$in/disc.vob"
 rm -f "$tmp"/out.*
 "$mona" enhance "$in/disc.vob" -o "$tmp/out.mkv" --stages sr 2> "$tmp/log" < /dev/null
