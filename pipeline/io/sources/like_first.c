@@ -55,6 +55,12 @@ bool like_first_colours(const like_first *l, const AVFrame *frame, enum AVPixelF
              same_matrix(frame->colorspace, frame_convert_assumed(l->matrix, frame->height))));
 }
 
+/* libav has no name for values that a standard of later may define. */
+static const char *named(const char *name)
+{
+    return name ? name : "unknown";
+}
+
 typedef struct description {
     char text[96];
 } description;
@@ -64,7 +70,7 @@ static description colours(int format, enum AVColorRange range, enum AVColorSpac
 {
     description d;
     snprintf(d.text, sizeof d.text, "%s range and %s", is_full(format, range) ? "full" : "limited",
-             av_color_space_name(frame_convert_assumed(matrix, height)));
+             named(av_color_space_name(frame_convert_assumed(matrix, height))));
     return d;
 }
 
@@ -133,8 +139,9 @@ void like_first_tell(like_first *l, const AVFrame *frame, double seconds, const 
             notes,
             "%s: from %.2f s on, colours have the transfer curve %s and the primaries %s; "
             "the result names the first ones, %s and %s",
-            path, seconds, av_color_transfer_name(frame->color_trc),
-            av_color_primaries_name(frame->color_primaries), av_color_transfer_name(l->transfer),
-            av_color_primaries_name(l->primaries));
+            path, seconds, named(av_color_transfer_name(frame->color_trc)),
+            named(av_color_primaries_name(frame->color_primaries)),
+            named(av_color_transfer_name(l->transfer)),
+            named(av_color_primaries_name(l->primaries)));
     l->told = reshaped || recoloured;
 }
