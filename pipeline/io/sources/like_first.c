@@ -55,7 +55,7 @@ bool like_first_colours(const like_first *l, const AVFrame *frame, enum AVPixelF
              same_matrix(frame->colorspace, frame_convert_assumed(l->matrix, frame->height))));
 }
 
-/* libav has no name for values that a standard of later may define. */
+/* libav has no name for values that a later standard defines. */
 static const char *named(const char *name)
 {
     return name ? name : "unknown";
