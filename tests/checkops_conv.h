@@ -306,6 +306,7 @@ static void new_core(ac_core *core, const ac_target *t, bool modelled, const res
     if (modelled) {
         ac_model_init(core, allocate(ac_model_bytes(t)), &(ac_model_config){.cores = 1});
         ac_model_kernel(core, "conv");
+        ac_model_written(core, ac_at(AC_CONSTANTS, 0), r->bytes); /* loaded before */
     }
 }
 
