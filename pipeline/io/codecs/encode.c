@@ -12,6 +12,7 @@
 #include "pipeline/image/captions.h"
 #include "pipeline/io/codecs/hdr.h"
 #include "pipeline/io/containers/container.h"
+#include "pipeline/image/frame_convert.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/image/picture_planes.h"
 
@@ -101,17 +102,17 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
  * draw the line at different sizes. What becomes large or small keeps what all of them assumed. */
 static enum AVColorSpace keep_matrix(const AVCodecContext *to, const AVCodecParameters *from)
 {
-    enum { SMALL_ROWS = 576, LARGE_ROWS = 720, LARGE_COLUMNS = 1280 };
+    enum { SMALL_ROWS = 576, LARGE_COLUMNS = 1280 };
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->pix_fmt);
     const bool colours = d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB);
     const bool was_small = from->width < LARGE_COLUMNS && from->height <= SMALL_ROWS;
     const bool is_small = to->width < LARGE_COLUMNS && to->height <= SMALL_ROWS;
     if (!colours || from->color_space != AVCOL_SPC_UNSPECIFIED)
         return from->color_space;
-    if (was_small && !is_small)
-        return AVCOL_SPC_SMPTE170M;
-    return from->height >= LARGE_ROWS && to->height < LARGE_ROWS ? AVCOL_SPC_BT709
-                                                                 : AVCOL_SPC_UNSPECIFIED;
+    const enum AVColorSpace was = frame_convert_assumed(from->color_space, from->height);
+    const bool shrinks =
+        was == AVCOL_SPC_BT709 && frame_convert_assumed(from->color_space, to->height) != was;
+    return (was_small && !is_small) || shrinks ? was : AVCOL_SPC_UNSPECIFIED;
 }
 
 static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
