@@ -80,20 +80,15 @@ nothing "the container installs all packages of the build" "$(for package in ${p
     grep -q -e " $package " -e " $package\$" apps/service/Containerfile || echo "$package"; done)"
 same "it runs as nobody" "$(grep '^USER' apps/service/Containerfile)" "USER 65534:65534"
 film 5 "$tmp/film.y4m" 64x48
-ffmpeg -v error -i "$tmp/film.y4m" -c:v libx264 -pix_fmt yuv420p "$tmp/a.mkv"
+# Half a second for each frame: none is late, on a busy machine neither.
+ffmpeg -v error -r 2 -i "$tmp/film.y4m" -c:v libx264 -pix_fmt yuv420p "$tmp/a.mkv"
 cp "$tmp/a.mkv" "$tmp/b.mkv"
 MONA=$mona sh apps/examples/cameras.sh "$tmp/night" "$tmp/a.mkv" "$tmp/b.mkv"
 same "examples/cameras.sh: the status of a night without trouble" $? 0
-# $1: camera, $2: which counter. A busy machine leaves late frames out.
-counted() {
-    awk -v name="mona_frames_$2_total" 'index($1, name) == 1 { print $2 }' "$tmp/night/$1.prom"
-}
-same "both films are there, but for frames that are told to be late" \
-    "$(for n in 1 2; do echo $(($(video_times "$tmp/night/$n.mkv" | wc -l) + $(counted $n dropped))); done | tr '\n' ' ')" "5 5 "
+same "both films are there" "$(for n in 1 2; do video_times "$tmp/night/$n.mkv" | wc -l; done | tr '\n' ' ')" "5 5 "
 same "with their metrics" "$(cat "$tmp"/night/?.prom | grep -c '^# EOF')" 2
 sh apps/service/mona-cameras scrape "$tmp/night" > "$tmp/all.prom"
-same "one scrape has both" "$(grep '^mona_frames_out_total' "$tmp/all.prom" | tr '\n' ' ')" \
-    "$(for n in 1 2; do echo "mona_frames_out_total{camera=\"$n\"} $(counted $n out)"; done | tr '\n' ' ')"
+same "one scrape has both" "$(grep '^mona_frames_out_total' "$tmp/all.prom" | tr '\n' ' ')" 'mona_frames_out_total{camera="1"} 5 mona_frames_out_total{camera="2"} 5 '
 same "with all that they say" "$(grep -c '^mona' "$tmp/all.prom")" "$(cat "$tmp"/night/?.prom | grep -c '^mona')"
 if command -v promtool > /dev/null; then
     same "promtool has nothing to say of it" "$(promtool check metrics < "$tmp/all.prom" 2>&1; echo $?)" 0
