@@ -101,12 +101,12 @@ static bool is_ours(int fd, const char *part)
 }
 
 /* Removes the file with this name if a dead run left it. False, with EEXIST: another run uses the
- * name, or something that is not mona's. */
+ * name, or something that is not mona's; with another error, no file can be opened at all. */
 static bool clear_part(const char *part)
 {
     const int fd = open(part, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0 && errno == ENOENT)
-        return true;
+    if (fd < 0 && (errno == ENOENT || errno == EMFILE || errno == ENFILE))
+        return errno == ENOENT;
     const bool dead = fd >= 0 && is_ours(fd, part) && !unlink(part);
     if (fd >= 0)
         close(fd);

@@ -293,3 +293,9 @@ for kib in 64 512; do
         sh -c "ulimit -s $kib && exec '$mona' --version"
 done
 [ -n "$SANITIZE" ] || succeeds "a stack of 1 MiB" sh -c "ulimit -s 1024 && exec '$mona' enhance -y '$clip' -o '$tmp/stack.mkv' --frames 2 --quiet"
+
+# ---- few files open at a time ----------------------------------------------------------------------
+for files in 5 6 7; do
+    (ulimit -n $files && "$mona" enhance -y "$clip" -o "$tmp/few.mkv" --frames 2 --quiet) 2>&1
+done > "$tmp/log" < /dev/null
+same "where no file can be opened, none is said to exist" "$(grep "File exists" "$tmp/log")" ""
