@@ -160,6 +160,12 @@ void recorder_operator(recorder *r, uint32_t core, uint32_t op)
     add_token(r, core, &(token){.form = AC_RECORD_OPERATOR, .at = {op}});
 }
 
+/* NULL: a program of first_light has none. */
+static const ac_ring *rings_of(const recorder *r, const ac_segment *s)
+{
+    return r->rings ? r->rings + s->first_ring : NULL;
+}
+
 void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
 {
     if (r->why)
@@ -181,7 +187,7 @@ void recorder_take(recorder *r, uint32_t core, const ac_instruction *i)
             fail(r, "an offset beyond 4 GiB");
         t.at[k] = (uint32_t)ac_offset_of(at[k]);
         t.rings[k] = ac_space_of(at[k]) == AC_L1
-                         ? (uint16_t)ac_ring_of(r->rings + s->first_ring, s->rings, t.at[k])
+                         ? (uint16_t)ac_ring_of(rings_of(r, s), s->rings, t.at[k])
                          : 0;
     }
     add_token(r, core, &t);
@@ -221,7 +227,7 @@ static bool find_all(recorder *r, record_list *records, motion_list *motions)
         ac_segment *places = &r->segments[s].places;
         for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
             places->core[core].first = (uint32_t)records->count;
-            const ac_ring *rings = r->rings ? r->rings + places->first_ring : NULL; /* none */
+            const ac_ring *rings = rings_of(r, places);
             if (!loops_find(&r->segments[s].tokens[core], r->forms, rings, records, motions))
                 return false;
             places->core[core].count = (uint32_t)records->count - places->core[core].first;
