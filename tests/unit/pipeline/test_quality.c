@@ -114,8 +114,11 @@ static void flat_stays_flat(void **state)
         const char *name;
         uint32_t scale;
         int most;
-    } rows[] = {
-        {"sr_x2_tiny", 2, 1}, {"sr_x2_fast", 2, 0}, {"sr_x3_fast", 3, 0}, {"sr_x4_fast", 4, 8}};
+    } rows[] = {{"sr_x2_tiny", 2, 1},
+                {"sr_x2_fast", 2, 0},
+                {"sr_x2_fast_video", 2, 2},
+                {"sr_x3_fast", 3, 0},
+                {"sr_x4_fast", 4, 8}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         assert_in_range(levels_spoilt(rows[i].name, rows[i].scale), 0, rows[i].most);
 }
