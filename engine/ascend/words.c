@@ -4,6 +4,9 @@
 #include "engine/ascend/words_maker.h"
 
 #include "engine/libc.h"
+#include "engine/target.h"
+
+_Static_assert(WORDS_UB_END <= WORDS_UB + AC_PROGRAM_UB_BYTES, "the replay kernel's part of UB");
 
 /* ---- loops ---------------------------------------------------------------------------------- */
 
