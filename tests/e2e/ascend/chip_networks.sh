@@ -21,17 +21,20 @@ for number, (name, *_) in enumerate(networks.NETWORKS):
 END
 
 computed() { # DEVICE: the checksum of the outputs, or what went wrong
-    rm -f "$tmp"/out.*
-    # shellcheck disable=SC2086
-    if LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full "$mona" run "$tmp/net.mona" $files --raw --device "$1" > "$tmp/said" 2>&1; then
-        (cd "$tmp" && cksum out.*)
+    folder=$tmp/on.$1
+    rm -rf "$folder"
+    mkdir "$folder"
+    # shellcheck disable=SC2046,SC2086
+    if LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full "$mona" run "$tmp/net.mona" $inputs \
+        $(printf -- "-o $folder/out.%s.npy " $outputs) --raw --device "$1" > "$folder/said" 2>&1; then
+        (cd "$folder" && cksum out.*)
     else
-        tail -n 1 "$tmp/said"
+        tail -n 1 "$folder/said"
     fi
 }
 ran=0 without=
 equal() { # NAME ONNX INPUTS [--size WxH]: all three, unless an operator has no program
-    name=$1 onnx=$2 inputs=$3
+    name=$1 onnx=$2 inputs=$(echo "$3" | sed 's/[^ ][^ ]*/-i &/g')
     shift 3
     if ! "$mona" compile "$onnx" -o "$tmp/net.mona" --target ascend310 "$@" > "$tmp/log" 2>&1; then
         case $(cat "$tmp/log") in
@@ -41,8 +44,11 @@ equal() { # NAME ONNX INPUTS [--size WxH]: all three, unless an operator has no 
         esac
         return
     fi
-    files=$(echo "$inputs" | sed 's/[^ ][^ ]*/-i &/g'; awk -v to="$tmp/out." '$1 == "out" { print "-o " to NR ".npy" }' "$tmp/log")
-    host=$(computed host) modelled=$(computed model310) chip=$(computed ascend) ran=$((ran + 1))
+    outputs=$(awk '$1 == "out" { print NR }' "$tmp/log")
+    computed ascend > "$tmp/chip" &
+    host=$(computed host) modelled=$(computed model310) ran=$((ran + 1))
+    wait
+    chip=$(cat "$tmp/chip")
     same "$name" "$modelled, $chip" "${host%mona:*}, $host"
     case $name in
     attention)
