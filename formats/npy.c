@@ -17,7 +17,7 @@ static const struct {
     [NPY_I1] = {"|i1", "int8", ELEMENT_INT8},       [NPY_U2] = {"<u2", "uint16", ELEMENT_UINT16},
     [NPY_I4] = {"<i4", "int32", ELEMENT_INT32},     [NPY_I8] = {"<i8", "int64", ELEMENT_INT64},
     [NPY_I2] = {"<i2", "int16", ELEMENT_INT16},     [NPY_U4] = {"<u4", "uint32", ELEMENT_UINT32},
-    [NPY_U8] = {"<u8", "uint64", ELEMENT_UINT64},
+    [NPY_U8] = {"<u8", "uint64", ELEMENT_UINT64},   [NPY_B1] = {"|b1", "bool", ELEMENT_BOOL},
 };
 
 #define MAGIC "\x93NUMPY"
@@ -65,7 +65,7 @@ static bool parse_type(npy_array *array, const char *header, format_error *error
     const char *found = descr ? descr : "(none)";
     return format_fail(error,
                        "element type %.*s is not supported; expected '<f4', '<f2', '<f8', '|u1', "
-                       "'|i1', '<i2', '<u2', '<i4', '<u4', '<i8' or '<u8'",
+                       "'|i1', '<i2', '<u2', '<i4', '<u4', '<i8', '<u8' or '|b1'",
                        (int)strcspn(found, ",}"), found);
 }
 

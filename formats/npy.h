@@ -25,6 +25,7 @@ typedef enum npy_type {
     NPY_I2,
     NPY_U4,
     NPY_U8,
+    NPY_B1, /* 0 or 1 */
 } npy_type;
 
 enum { NPY_MAX_RANK = 8 };

@@ -111,8 +111,8 @@ uint32_t array_value(importer *im, uint32_t onnx_value)
     else if (b->value != UINT32_MAX)
         b->array = b->quantisation.scale > 0 ? quantise_map(im, b) : in_order(im, b).value;
     else
-        import_fail(im, "reads '%.60s', which nothing computes",
-                    im->model->values[onnx_value].name);
+        import_fail(im, "reads '%.60s', which %s", im->model->values[onnx_value].name,
+                    t->rank && !t->count ? "has no elements" : "nothing computes");
     return b->array;
 }
 

@@ -4,19 +4,22 @@
 . tests/tap.inc
 nets=$BUILD/classifiers
 
-# A .npy file of float32. $1: file, $2: shape, $3: an expression of i, the index of the element.
-floats() {
-    python3 - "$1" "$2" "$3" << 'END'
+# A .npy file. $1: type, $2: its letter in Python's struct, $3: file, $4: shape, $5: an expression of i, the index of the
+# element.
+array() {
+    python3 - "$@" << 'END'
 import math, struct, sys
-path, shape, rule = sys.argv[1:]
+descr, letter, path, shape, rule = sys.argv[1:]
 shape = tuple(int(n) for n in shape.split(","))
-header = repr({"descr": "<f4", "fortran_order": False, "shape": shape}).encode()
+header = repr({"descr": descr, "fortran_order": False, "shape": shape}).encode()
 header += b" " * ((-11 - len(header)) % 64) + b"\n"
 data = [eval(rule, {"i": i}) for i in range(math.prod(shape))]
 with open(path, "wb") as file:
-    file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(data)}f", *data))
+    file.write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(header)) + header + struct.pack(f"<{len(data)}{letter}", *data))
 END
 }
+floats() { array '<f4' f "$@"; }
+bools() { array '|b1' '?' "$@"; }
 
 # ---- floats, which are what a network takes and gives unless pictures are asked for
 "$nets" wide 16 "$tmp/wide.onnx"
@@ -45,6 +48,11 @@ same "and nothing where all of them fit" "$? $(cat "$tmp/err")" "0 "
 same "or where the input takes floats" "$? $(cat "$tmp/err")" "0 "
 "$mona" run "$tmp/floats.mona" -i "$tmp/normal.npy" -o "$tmp/z.npy" --raw
 succeeds "compiled, floats give the bytes that ONNX gives" cmp "$tmp/y.npy" "$tmp/z.npy"
+floats "$tmp/numbers.npy" 1,16,16 "i % 3 == 1"
+bools "$tmp/bools.npy" 1,16,16 "i % 3 == 1"
+"$mona" run "$tmp/wide.mona" -i "$tmp/numbers.npy" -o "$tmp/y.npy"
+"$mona" run "$tmp/wide.mona" -i "$tmp/bools.npy" -o "$tmp/z.npy"
+succeeds "samples and floats may come as bools, which are 0 and 1" cmp "$tmp/y.npy" "$tmp/z.npy"
 
 floats "$tmp/large.npy" 1,16,16 "65000 if i % 2 else (7e4 if i % 4 else 1)"
 "$mona" run "$tmp/floats.mona" -i "$tmp/large.npy" -o "$tmp/y.npy" 2> "$tmp/err"

@@ -109,7 +109,7 @@ static void arrays_survive_the_round_trip(void **state)
     for (int i = 0; i < 48; i++)
         data.bytes[i] = (uint8_t)(i * 37 & 0x3f);
     const npy_type types[] = {NPY_F4, NPY_F2, NPY_F8, NPY_U1, NPY_I1, NPY_U2,
-                              NPY_I4, NPY_I8, NPY_I2, NPY_U4, NPY_U8};
+                              NPY_I4, NPY_I8, NPY_I2, NPY_U4, NPY_U8, NPY_B1};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (unsigned rank = 0; rank <= 3; rank++) {
             npy_array a = {types[t], rank, {1, 3, 2}, 1, data.bytes}, b;
