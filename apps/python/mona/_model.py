@@ -243,6 +243,7 @@ class Model:
                 tensor.check(array)
                 if kind == 'output' and not array.flags.writeable:
                     raise ValueError(f'{tensor.name}: expected an array that can be written')
+        self._apart(arrays, results)
         with self._lock:
             for i, tensor in enumerate(self.inputs):
                 tensor.fill(self._in[i], arrays[i])
@@ -250,6 +251,11 @@ class Model:
                 tensor.fill(self._out[i], results[i])
             _check(engine.lib.mona_session_run(self._session, self._in, self._out), 'computing')
         return results[0] if len(results) == 1 else results
+
+    def _apart(self, arrays, results):
+        for i, (tensor, result) in enumerate(zip(self.outputs, results)):
+            if any(np.shares_memory(result, other) for other in (*arrays, *results[:i])):
+                raise ValueError(f'{tensor.name}: expected an array of its own, found one that overlaps another')
 
     def _each(self, arrays, images, out):
         """Runs the network on each image of the arrays."""
@@ -264,6 +270,7 @@ class Model:
             if tensor.images(array) != count:
                 raise ValueError(f'{tensor.name}: expected {count} images of {tensor.shape}, found '
                                  f'{getattr(array, "shape", type(array).__name__)}')
+        self._apart(arrays, results)
         for i in range(count):
             self(*(array[i] for array in arrays), out=[array[i] for array in results])
         return results[0] if len(results) == 1 else results

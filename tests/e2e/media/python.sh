@@ -64,6 +64,12 @@ for wrong in (batch[:, :, 1:], batch[:, 0], batch.repeat(2, 1)):
         raise SystemExit(f'took {wrong.shape}')
     except ValueError:
         pass
+for space in (numpy.zeros((108, 192), numpy.uint8), numpy.zeros((3, 1, 108, 192), numpy.uint8)):
+    try:
+        network(space[..., :54, :96], out=space)
+        raise SystemExit('took an output that overlaps the input')
+    except ValueError as error:
+        assert 'overlaps' in str(error), error
 
 data = open(folder + '/in.y4m', 'rb').read()
 header, rest = data.split(b'\n', 1)
