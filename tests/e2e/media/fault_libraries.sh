@@ -27,8 +27,8 @@ $(grep -c 'of the 6 frames that the file announces, the last 4 are missing' "$tm
 if full; then
     same "an index that is cut short is told" "$(shortened)" "2 1;6 0;"
     points libraries 5
-    points libraries 1 library-hevc:thread resume:malloc
-    points libraries 2 film:av
+    points libraries 1 library-hevc:thread
+    points libraries 2 resume:malloc film:av
 else
     points libraries 300 film:malloc library:malloc
 fi
