@@ -18,15 +18,16 @@ static int64_t clamp(int64_t v, int64_t low, int64_t high)
     return v < low ? low : v > high ? high : v;
 }
 
-/* Negative bounds count from the end; bounds are then limited to the valid range. */
+/* Negative bounds count from the end; bounds are then limited to the valid range. A start before
+ * the first element is the first one, backwards too, unlike in Python. */
 op_span op_taken_of(const op_taken *t, int64_t dim)
 {
     const bool back = t->step < 0;
-    const int64_t min = back ? -1 : 0, max = back ? dim - 1 : dim;
-    const int64_t start = clamp(t->start < 0 ? t->start + dim : t->start, min, max);
-    const int64_t end = clamp(t->end < 0 ? t->end + dim : t->end, min, max);
+    const int64_t max = back ? dim - 1 : dim;
+    const int64_t start = clamp(t->start < 0 ? t->start + dim : t->start, 0, max);
+    const int64_t end = clamp(t->end < 0 ? t->end + dim : t->end, back ? -1 : 0, max);
     const int64_t distance = back ? start - end : end - start, stride = back ? -t->step : t->step;
-    return (op_span){start, t->step, distance > 0 ? (distance - 1) / stride + 1 : 0};
+    return (op_span){start, t->step, dim && distance > 0 ? (distance - 1) / stride + 1 : 0};
 }
 
 static void set_cut(cut *s, uint32_t axis, op_span taken)

@@ -49,16 +49,15 @@ static size_t plane_size(const op_window *w)
 
 /* ---- maximum ------------------------------------------------------------------------------ */
 
-/* With storage_order 1, positions are counted column by column. */
+/* With storage_order 1, the first of the axes is the innermost. */
 static int64_t place(const op_window *w, size_t plane, size_t at)
 {
-    const size_t size = plane_size(w);
     if (w->by_columns) {
-        const size_t columns = (size_t)w->in[2], rows = (size_t)w->in[1];
-        const size_t in_map = at % (rows * columns), maps = at - in_map;
-        at = maps + in_map % columns * rows + in_map / columns;
+        const size_t maps = (size_t)w->in[0], rows = (size_t)w->in[1], columns = (size_t)w->in[2];
+        const size_t map = at / columns / rows, row = at / columns % rows;
+        at = map + (row + at % columns * rows) * maps;
     }
-    return (int64_t)(plane * size + at);
+    return (int64_t)(plane * plane_size(w) + at);
 }
 
 static void maximum(op_call *c, const pool_window *p, size_t plane, size_t result)

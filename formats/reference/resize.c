@@ -180,8 +180,9 @@ static double coordinate(const op_resize_axis *s, int64_t i)
     }
     if (!strcmp(rule, "pytorch_half_pixel") && s->out == 1)
         return 0;
-    const double u = (x + 0.5) * down / up - 0.5;
-    return strcmp(rule, "half_pixel_symmetric") ? u : u + in / 2 * (1 - (double)s->out / out);
+    if (!strcmp(rule, "half_pixel_symmetric")) /* about the centres, so that halves stay exact */
+        return (x + 0.5 - (double)s->out / 2) * down / up + in / 2 - 0.5;
+    return (x + 0.5) * down / up - 0.5;
 }
 
 static double keys(double distance, double a)

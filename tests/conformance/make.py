@@ -352,3 +352,26 @@ save("array_scores", [
     helper.make_node("Softmax", ["r"], ["y"], axis=2)],
     {"x": x}, {"y": f32(scores / scores.sum(2, keepdims=True))}, {"w": w, "places": np.array([1, -1, 5])},
     dims={"x": [1, 3, "rows", "columns"], "y": [1, "places", 5]})
+
+# What is easily mistaken: a backward slice that begins before the first element, samples that lie halfway between two,
+# indices of several axes, an axis of two of which the second is padding, and positions counted from the first axis on.
+x = np.arange(5, dtype=np.float32)[None] + 1
+v = rng.permutation(60).astype(np.float32).reshape(1, 1, 3, 4, 5)
+largest, places = np.zeros((1, 1, 2, 2, 2), np.float32), np.zeros((1, 1, 2, 2, 2), np.int64)
+for z, r, c in np.ndindex(2, 2, 2):
+    window = v[0, 0, z:z + 2, 2 * r:2 * r + 2, 2 * c:2 * c + 2]
+    best = np.unravel_index(window.argmax(), window.shape)
+    largest[0, 0, z, r, c] = window.max()
+    places[0, 0, z, r, c] = z + best[0] + 3 * (2 * r + best[1] + 4 * (2 * c + best[2]))
+at = rng.integers(-5, 5, (2, 3, 2))
+save("array_edges", [
+    node("Slice", "x from to axis step", "y"),
+    node("Resize", "x none scales", "z", mode="nearest", nearest_mode="floor", coordinate_transformation_mode="half_pixel_symmetric"),
+    node("Gather", "x at", "g", axis=1), node("Transpose", "x", "t"), node("Pad", "t pads seven", "p"),
+    node("MaxPool", "v", "m i", kernel_shape=[2, 2, 2], strides=[1, 2, 2], storage_order=1)],
+    {"x": x, "v": v},
+    {"y": x[:, :1], "z": x[:, [0, 0, 1, 2, 2, 3, 4]], "g": x[:, at],
+     "p": np.stack([x[0], np.full(5, 7, np.float32)], 1), "m": largest, "i": places},
+    {"from": np.array([-9]), "to": np.array([-2 ** 40]), "axis": np.array([1]), "step": np.array([-2]),
+     "none": np.zeros(0, np.float32), "scales": np.array([1, 1.5], np.float32), "at": at, "pads": np.array([0, 0, 0, 1]),
+     "seven": np.float32(7)}, opset=19)

@@ -39,7 +39,8 @@ static bool read_axis(importer *im, const int64_t *dims, uint32_t rank, uint32_t
     bool regular = true;
     for (size_t i = 0; i < dim; i++) {
         numbers[i] = numbers[i] ? numbers[i] - min : MONA_NONE;
-        regular = regular && numbers[i] == i * (uint64_t)numbers[dim > 1];
+        regular =
+            regular && numbers[i] != MONA_NONE && numbers[i] == i * (uint64_t)numbers[dim > 1];
     }
     record->pick.extent[axis] = (uint32_t)dim;
     record->pick.table[axis] = MONA_NONE;

@@ -92,8 +92,19 @@ static bool worth_moving(importer *im, const tensor *x)
     return ok;
 }
 
-/* pad: input 2 is the value of elements that come from nowhere. */
-static bool move(importer *im, bool pad)
+/* What an index adds to a place may not depend on the other axes. Indices of several axes are
+ * therefore one list: the result's axes from `axis` on, so many, become one. */
+static void join_axes(tensor *t, uint32_t axis, uint32_t count)
+{
+    if (count < 2)
+        return;
+    t->dims[axis] = (int64_t)array_elements(count, t->dims + axis);
+    t->rank -= count - 1;
+    memmove(t->dims + axis + 1, t->dims + axis + count, (t->rank - axis - 1) * sizeof *t->dims);
+}
+
+/* pad: input 2 is the value of elements that come from nowhere. indices: of Gather, else NULL. */
+static bool move(importer *im, bool pad, const tensor *indices)
 {
     const tensor *t = array_in_tensor(im, 0);
     tensor numbers, *out = calloc(im->node->output_count + 1, sizeof *out);
@@ -105,6 +116,8 @@ static bool move(importer *im, bool pad)
         return array_ok(x) && import_fail(im, "needs more memory than there is");
     }
     bool ok = run_reference(im, &numbers, pad, out);
+    if (ok && indices)
+        join_axes(&out[0], array_axis(im, x.rank, 0), indices->rank);
     for (uint32_t i = 0; ok && i < im->node->output_count; i++)
         if (array_wants(im, i) && out[i].count)
             ok = out[i].type == ELEMENT_INT64 ? bind_moved(im, i, x, &out[i], fill)
@@ -153,19 +166,19 @@ bool import_array_reshape(importer *im)
 
 bool import_array_move(importer *im)
 {
-    return move(im, false);
+    return move(im, false, NULL);
 }
 
 bool import_array_pad(importer *im)
 {
-    return move(im, true);
+    return move(im, true, NULL);
 }
 
 bool import_array_gather(importer *im)
 {
     const tensor *indices = array_in_tensor(im, 1);
     if (!indices || indices->data)
-        return move(im, false);
+        return move(im, false, indices);
     const array x = array_in(im, 0);
     return array_ok(x) &&
            array_bind(im, 0, array_gather(im, x, array_axis(im, x.rank, 0), array_in(im, 1)));

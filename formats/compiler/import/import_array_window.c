@@ -156,19 +156,21 @@ bool import_array_conv_transpose(importer *im)
 
 /* ---- pools -------------------------------------------------------------------------------- */
 
-/* With storage_order 1, positions are counted column by column; this converts the index. */
+/* With storage_order 1, the first of a plane's axes is the innermost; this converts the index. */
 static array column_order(importer *im, array index, const op_window *w)
 {
-    const array rows = array_number(im, MONA_S64, (double)w->in[1]);
-    const array columns = array_number(im, MONA_S64, (double)w->in[2]);
-    const array plane = array_number(im, MONA_S64, (double)(w->in[1] * w->in[2]));
-    const array in_map = array_binary(im, MONA_S64, MONA_FN_FMOD, index, plane);
-    const array maps = array_binary(im, MONA_S64, MONA_FN_SUB, index, in_map);
-    const array column = array_binary(im, MONA_S64, MONA_FN_FMOD, in_map, columns);
-    const array row = array_binary(im, MONA_S64, MONA_FN_DIV, in_map, columns);
-    const array at = array_binary(im, MONA_S64, MONA_FN_ADD,
-                                  array_binary(im, MONA_S64, MONA_FN_MUL, column, rows), row);
-    return array_binary(im, MONA_S64, MONA_FN_ADD, maps, at);
+    const array plane = array_number(im, MONA_S64, (double)(w->in[0] * w->in[1] * w->in[2]));
+    const array in_plane = array_binary(im, MONA_S64, MONA_FN_FMOD, index, plane);
+    array at = array_number(im, MONA_S64, 0), left = in_plane;
+    for (uint32_t i = 3; i-- > 0;) {
+        const array size = array_number(im, MONA_S64, (double)w->in[i]);
+        at = array_binary(im, MONA_S64, MONA_FN_MUL, at, size);
+        at = array_binary(im, MONA_S64, MONA_FN_ADD, at,
+                          array_binary(im, MONA_S64, MONA_FN_FMOD, left, size));
+        left = array_binary(im, MONA_S64, MONA_FN_DIV, left, size);
+    }
+    return array_binary(im, MONA_S64, MONA_FN_ADD,
+                        array_binary(im, MONA_S64, MONA_FN_SUB, index, in_plane), at);
 }
 
 bool import_array_pool(importer *im)
