@@ -361,7 +361,7 @@ bool video_open(video *v, pipeline_error *error)
         return false;
     stage_settings stage = s->stage;
     stage.chroma_location = pixels_chroma_location(v->in.video->codecpar->chroma_location);
-    stage.full_range = still || pixels_full_range(v->in.frame);
+    stage.full_range = still || pixels_full_range(v->in.frame->format, v->in.frame->color_range);
     stage.resize = resize_of(v);
     v->in.copy = copy_other;
     v->in.copy_context = v;

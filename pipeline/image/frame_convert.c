@@ -8,15 +8,11 @@
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
+#include "pipeline/image/pixels.h"
+
 static bool is_rgb(int format)
 {
     return av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB;
-}
-
-static bool is_full(int format, enum AVColorRange range)
-{
-    return is_rgb(format) || range == AVCOL_RANGE_JPEG || format == AV_PIX_FMT_YUVJ420P ||
-           format == AV_PIX_FMT_YUVJ422P || format == AV_PIX_FMT_YUVJ444P;
 }
 
 enum AVColorSpace frame_convert_assumed(enum AVColorSpace named, int height)
@@ -47,12 +43,15 @@ static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, in
     const struct option {
         const char *name;
         int value;
-    } options[] = {
-        {"srcw", from->width},        {"srch", from->height},
-        {"src_format", from->format}, {"src_range", is_full(from->format, from->color_range)},
-        {"dstw", to->width},          {"dsth", to->height},
-        {"dst_format", to->format},   {"dst_range", is_full(to->format, to->color_range)},
-        {"sws_flags", flags}};
+    } options[] = {{"srcw", from->width},
+                   {"srch", from->height},
+                   {"src_format", from->format},
+                   {"src_range", pixels_full_range(from->format, from->color_range)},
+                   {"dstw", to->width},
+                   {"dsth", to->height},
+                   {"dst_format", to->format},
+                   {"dst_range", pixels_full_range(to->format, to->color_range)},
+                   {"sws_flags", flags}};
     struct SwsContext *sws = sws_alloc_context();
     bool good = sws && site_chroma(sws, from, to);
     for (unsigned i = 0; good && i < sizeof options / sizeof *options; i++)
@@ -71,11 +70,11 @@ static bool scale_whole(const AVFrame *from, AVFrame *to)
     if (!sws)
         return false;
     sws_setColorspaceDetails(sws, sws_getCoefficients((int)frame_convert_matrix(from)),
-                             is_full(from->format, from->color_range),
+                             pixels_full_range(from->format, from->color_range),
                              sws_getCoefficients((int)(to->colorspace == AVCOL_SPC_UNSPECIFIED
                                                            ? frame_convert_matrix(from)
                                                            : to->colorspace)),
-                             is_full(to->format, to->color_range), 0, 1 << 16, 1 << 16);
+                             pixels_full_range(to->format, to->color_range), 0, 1 << 16, 1 << 16);
     const int rows = sws_scale(sws, (const uint8_t *const *)from->data, from->linesize, 0,
                                from->height, to->data, to->linesize);
     sws_freeContext(sws);
@@ -187,7 +186,7 @@ bool frame_convert_replace(AVFrame *frame, const frame_convert_shape *shape, pip
 AVFrame *frame_convert(const AVFrame *from, int width, int height, enum AVPixelFormat format,
                        pipeline_error *error)
 {
-    const bool full = is_full(format, AVCOL_RANGE_UNSPECIFIED);
+    const bool full = pixels_full_range(format, AVCOL_RANGE_UNSPECIFIED);
     /* JPEG allows only one matrix; between other YUV formats only the size changes. */
     const frame_convert_shape shape = {
         .width = width,

@@ -26,12 +26,14 @@ enum AVPixelFormat pixels_plain(int format)
     }
 }
 
-bool pixels_full_range(const AVFrame *f)
+bool pixels_full_range(int format, enum AVColorRange range)
 {
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(f->format);
-    const bool grey = d && d->nb_components < 3;
-    return f->color_range == AVCOL_RANGE_JPEG || f->format != pixels_plain(f->format) ||
-           (grey && f->color_range == AVCOL_RANGE_UNSPECIFIED);
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    if (d && d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL))
+        return true;
+    if (range != AVCOL_RANGE_UNSPECIFIED)
+        return range == AVCOL_RANGE_JPEG;
+    return format != pixels_plain(format) || (d && d->nb_components < 3);
 }
 
 const char *pixels_name(int format)

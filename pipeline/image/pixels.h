@@ -41,8 +41,10 @@ frame_format pixels_frame_format(int format, int width, int height);
 /* The same format without a range in its name: yuv420p for yuvj420p. */
 enum AVPixelFormat pixels_plain(int format);
 
-/* Whether samples use the full range. Unless the frame says otherwise, only grey ones do. */
-bool pixels_full_range(const AVFrame *f);
+/* Whether samples of a format use the full range: those of RGB always; others as `range` says,
+ * since decoders keep the name yuvj420p where a film changes to the limited range; where it says
+ * nothing, those of yuvj420p and its like, and grey. */
+bool pixels_full_range(int format, enum AVColorRange range);
 
 /* The same planes with samples of this many bits; AV_PIX_FMT_NONE: libav has no such format. */
 enum AVPixelFormat pixels_with_bits(int format, unsigned bits);

@@ -31,7 +31,7 @@ static int plain_format(int format)
 
 static bool is_full_range(const AVFrame *frame)
 {
-    return frame->color_range == AVCOL_RANGE_JPEG || plain_format(frame->format) != frame->format;
+    return pixels_full_range(frame->format, frame->color_range);
 }
 
 static bool is_rgb(int format)

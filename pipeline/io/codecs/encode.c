@@ -118,7 +118,7 @@ static enum AVColorSpace keep_matrix(const AVCodecContext *to, const AVCodecPara
 static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
 {
     to->color_range =
-        from->format != pixels_plain(from->format) ? AVCOL_RANGE_JPEG : from->color_range;
+        pixels_full_range(from->format, from->color_range) ? AVCOL_RANGE_JPEG : from->color_range;
     to->color_primaries = from->color_primaries;
     to->color_trc = from->color_trc;
     to->colorspace = keep_matrix(to, from);

@@ -563,9 +563,11 @@ static bool check_frame(input *in, pipeline_error *error)
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
     if (in->settings.as_decoded)
         return turn_still(in, error);
-    if (in->last_pts == INT64_MIN) {
+    /* Where the film is entered anew, its first frame was seen before. */
+    const bool first = in->last_pts == INT64_MIN && (in->entry == INT64_MIN || !in->like.pixel.num);
+    if (first) {
         tell_grain(in);
-        like_first_begin(&in->like, frame);
+        like_first_begin(&in->like, frame, video);
     }
     const bool alike = frame->width == *width && frame->height == *height &&
                        pixels_plain(frame->format) == pixels_plain(video->format);
@@ -573,7 +575,7 @@ static bool check_frame(input *in, pipeline_error *error)
         like_first_tell(&in->like, frame, seconds_of_frame(in), in->path, in->notes);
         return true;
     }
-    if (in->last_pts != INT64_MIN)
+    if (!first)
         return pixels_limit(in->path, in->settings.max_pixels, (uint32_t)frame->width,
                             (uint32_t)frame->height, error) &&
                like_first_convert(&in->like, frame, video, *width, *height, seconds_of_frame(in),

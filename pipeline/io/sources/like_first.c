@@ -15,8 +15,23 @@ static AVRational shape_of(const AVFrame *f)
     return f->sample_aspect_ratio.num > 0 ? f->sample_aspect_ratio : (AVRational){1, 1};
 }
 
-void like_first_begin(like_first *l, const AVFrame *first)
+static void take_colours(AVCodecParameters *video, const AVFrame *first)
 {
+    if (first->color_range != AVCOL_RANGE_UNSPECIFIED)
+        video->color_range = first->color_range;
+    if (first->colorspace != AVCOL_SPC_UNSPECIFIED && first->colorspace != AVCOL_SPC_RGB)
+        video->color_space = first->colorspace;
+    if (first->color_primaries != AVCOL_PRI_UNSPECIFIED)
+        video->color_primaries = first->color_primaries;
+    if (first->color_trc != AVCOL_TRC_UNSPECIFIED)
+        video->color_trc = first->color_trc;
+    if (first->chroma_location != AVCHROMA_LOC_UNSPECIFIED)
+        video->chroma_location = first->chroma_location;
+}
+
+void like_first_begin(like_first *l, const AVFrame *first, AVCodecParameters *video)
+{
+    take_colours(video, first);
     *l = (like_first){.pixel = shape_of(first),
                       .range = first->color_range,
                       .matrix = first->colorspace,
@@ -31,13 +46,6 @@ static bool has_colours(int format)
     return d->nb_components > 2 && !(d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
 }
 
-/* libav keeps a format of full range where the range changes to the limited one. */
-static bool is_full(int format, enum AVColorRange range)
-{
-    return range == AVCOL_RANGE_JPEG ||
-           (range == AVCOL_RANGE_UNSPECIFIED && format != pixels_plain(format));
-}
-
 static bool same_matrix(enum AVColorSpace a, enum AVColorSpace b)
 {
     enum { COEFFICIENTS = 4 };
@@ -50,7 +58,8 @@ bool like_first_colours(const like_first *l, const AVFrame *frame, enum AVPixelF
     const bool range = frame->color_range != AVCOL_RANGE_UNSPECIFIED,
                matrix = frame->colorspace != AVCOL_SPC_UNSPECIFIED;
     return !has_colours(frame->format) ||
-           ((!range || is_full(frame->format, frame->color_range) == is_full(first, l->range)) &&
+           ((!range || pixels_full_range(frame->format, frame->color_range) ==
+                           pixels_full_range(first, l->range)) &&
             (!matrix ||
              same_matrix(frame->colorspace, frame_convert_assumed(l->matrix, frame->height))));
 }
@@ -69,7 +78,8 @@ static description colours(int format, enum AVColorRange range, enum AVColorSpac
                            int height)
 {
     description d;
-    snprintf(d.text, sizeof d.text, "%s range and %s", is_full(format, range) ? "full" : "limited",
+    snprintf(d.text, sizeof d.text, "%s range and %s",
+             pixels_full_range(format, range) ? "full" : "limited",
              named(av_color_space_name(frame_convert_assumed(matrix, height))));
     return d;
 }
@@ -85,12 +95,12 @@ bool like_first_convert(like_first *l, AVFrame *frame, const AVCodecParameters *
                         int height, double seconds, const char *path, const pipeline_notes *notes,
                         pipeline_error *error)
 {
-    const frame_convert_shape shape = {.width = width,
-                                       .height = height,
-                                       .format = pixels_plain(video->format),
-                                       .range = is_full(video->format, l->range) ? AVCOL_RANGE_JPEG
-                                                                                 : l->range,
-                                       .matrix = frame_convert_assumed(l->matrix, height)};
+    const frame_convert_shape shape = {
+        .width = width,
+        .height = height,
+        .format = pixels_plain(video->format),
+        .range = pixels_full_range(video->format, l->range) ? AVCOL_RANGE_JPEG : l->range,
+        .matrix = frame_convert_assumed(l->matrix, height)};
     const bool resized = frame->width != width || frame->height != height ||
                          pixels_plain(frame->format) != shape.format;
     const description from = resized ? size_and_format(frame->width, frame->height, frame->format)
@@ -105,7 +115,7 @@ bool like_first_convert(like_first *l, AVFrame *frame, const AVCodecParameters *
     l->converted = true;
     av_frame_remove_side_data(frame, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* of blocks elsewhere */
     frame->sample_aspect_ratio = video->sample_aspect_ratio;
-    if (!is_full(frame->format, frame->color_range))
+    if (!pixels_full_range(frame->format, frame->color_range))
         frame->format = pixels_plain(frame->format);
     if (!frame_convert_replace(frame, &shape, error))
         return false;

@@ -12,8 +12,14 @@ make_film() {
     ffmpeg -v error -y -f lavfi -i "$moves" -f lavfi -i sine=500:duration=16 "$@" -shortest -metadata title=Parts "$tmp/$film" < /dev/null
 }
 h264="-c:v libx264 -preset veryfast -pix_fmt yuv420p"
-films=closed.mp4
+films="closed.mp4 changes.ts"
 make_film closed.mp4 $h264 -g 30 -bf 2 -c:a aac
+# Size and range change before the parts that are made first: each is like the film's first frame.
+for change in tv:5:96x64 pc:7:128x96; do
+    seconds=${change#*:}
+    ffmpeg -v error -f lavfi -i "$moves" -t "${seconds%:*}" -s "${change##*:}" $h264 -color_range "${change%%:*}" -g 30 -bf 0 -f h264 - < /dev/null
+done > "$tmp/changes.264"
+ffmpeg -v fatal -y -r 25 -i "$tmp/changes.264" -c copy "$tmp/changes.ts" < /dev/null
 if full; then
     films="$films open.mkv fields.mpg.ts field.mkv hidden.mkv vfr.mkv open265.mkv av1.mkv vp9.webm clip.mov film.avi few.mp4 raw.y4m broadcast.ts cut.mp4"
     make_film open.mkv $h264 -x264-params open-gop=1:keyint=40:bframes=3 -c:a libopus

@@ -340,6 +340,14 @@ cat "$tmp/full.264" "$tmp/limited.264" > "$tmp/changes.264"
 # shellcheck disable=SC2086
 "$mona" enhance -y "$tmp/changes.264" -o "$tmp/changed.mkv" -c ffv1 $as_it_is 2> "$tmp/log"
 same "full range stays full" "$(probe "$tmp/changed.mkv" color_range) $(ffmpeg -v error -i "$tmp/changed.mkv" -vf extractplanes=y -f rawvideo - | od -An -tu1 -v | tr -s ' \n' '\n' | sort -u | tr '\n' ' ')" "pc  255 "
+# Tags are those of the first frame, too, not of the last one that was looked at.
+for change in limited:full:tv,bt709 old:limited:tv,smpte170m; do
+    first=${change%%:*} rest=${change#*:}
+    cat "$tmp/$first.264" "$tmp/${rest%:*}.264" > "$tmp/changes.264"
+    # shellcheck disable=SC2086
+    "$mona" enhance -y "$tmp/changes.264" -o "$tmp/changed.mkv" -c ffv1 --quiet $as_it_is
+    same "$first, then ${rest%:*}: tagged as it begins" "$(probe "$tmp/changed.mkv" color_range,color_space)" "${rest#*:}"
+done
 # Transport streams begin at 1.4 s and more.
 for part in 1 2; do
     ffmpeg -v error -i "$tmp/$part.264" -c copy "$tmp/$part.ts"
