@@ -71,10 +71,16 @@ class Tensor:
         several = getattr(array, 'ndim', 0) == 4 and len(array) > 1 and array.size == len(array) * np.prod(self.shape)
         return len(array) if several and (self.array or array.shape[1:] == planes) else None
 
+    def _view(self, array):
+        """Of planes, a view of the tensor's shape, where only sides of 1 differ: tokens may be 1 x 7 x 12 or 7 x 1 x 12."""
+        same = [n for n in array.shape if n != 1] == [n for n in self.shape if n != 1]
+        return array.reshape(self.shape) if same and not self.array else array
+
     def check(self, array):
         if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
             raise TypeError(f'{self.name}: expected an array of {self.dtype}, '
                             f'found {getattr(array, "dtype", type(array).__name__)}')
+        array = self._view(array)
         if self.array:
             if array.size != np.prod(self.shape) or not array.flags.c_contiguous:
                 raise ValueError(f'{self.name}: expected {int(np.prod(self.shape))} elements without gaps, '
@@ -89,6 +95,7 @@ class Tensor:
 
     def fill(self, buffer, array):
         """Points a mona_buffer at an array that was checked."""
+        array = self._view(array)
         buffer.data = _pointer(array)
         if self.array:
             channels, height, width = self._planes

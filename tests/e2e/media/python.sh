@@ -129,6 +129,12 @@ model = mona.Model(folder + '/net.onnx', size=real.shape)
 made = model(real)
 assert model.inputs[0].dtype == made.dtype == numpy.float16 and (made == model(real.astype(numpy.float16))).all()
 numpy.save(folder + '/python_floats.npy', made)
+# Sides of 1 may stand anywhere, as tokens have them: the rows are read and written where they lie.
+apart = numpy.zeros((54, 2, 96), numpy.float16)[:, 1:]
+apart[:] = real[:, None]
+written = numpy.zeros(made.shape[:1] + (3,) + made.shape[1:], numpy.float16)
+assert model(apart, out=written[:, 1:2]).shape == (made.shape[0], 1, made.shape[1])
+assert (written[:, 1] == made).all() and not written[:, ::2].any()
 picture = mona.Model(folder + '/net.onnx', size=real.shape, picture=True)
 said = mona.compile(folder + '/net.onnx', folder + '/int8.mona', any_size=False, name=None, calibrate={'luma': real[None, None]})
 assert 'calibrated on 1 of 1' in said, said
