@@ -7,9 +7,10 @@
 static bool check_format(const mona_video_format *f, pipeline_error *error)
 {
     const bool planes = f->planes == 1 || f->planes == 3 || f->planes == 4;
-    const bool chroma = f->chroma <= MONA_VIDEO_CHROMA_TOP_LEFT;
-    if (!planes || f->shift_x > 2 || f->shift_y > 2 || f->bits < 8 || f->bits > MONA_MAX_DEPTH ||
-        !chroma)
+    if (f->chroma > MONA_VIDEO_CHROMA_TOP_LEFT)
+        return pipeline_fail(error, "expected one of mona_video_chroma, 0 to %d, found %d",
+                             MONA_VIDEO_CHROMA_TOP_LEFT, (int)f->chroma);
+    if (!planes || f->shift_x > 2 || f->shift_y > 2 || f->bits < 8 || f->bits > MONA_MAX_DEPTH)
         return pipeline_fail(error,
                              "expected 1, 3 or 4 planes of 8 to %d bits with shifts up to 2, found "
                              "%u planes of %u bits with shifts %u and %u",

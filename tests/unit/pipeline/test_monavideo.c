@@ -204,6 +204,12 @@ static void bad_arguments_get_a_status_and_a_line(void **state)
     assert_int_equal(mona_video_start(video, &bad, &out), MONA_VIDEO_ERR_FORMAT);
     bad.width = 40000;
     assert_int_equal(mona_video_start(video, &bad, &out), MONA_VIDEO_ERR_FORMAT);
+    bad = format;
+    bad.chroma = MONA_VIDEO_CHROMA_TOP_LEFT + 1;
+    assert_int_equal(mona_video_start(video, &bad, &out), MONA_VIDEO_ERR_FORMAT);
+    char why[80];
+    mona_video_error(video, why, sizeof why);
+    assert_string_equal(why, "expected one of mona_video_chroma, 0 to 2, found 3");
     assert_int_equal(mona_video_start(video, &format, &out), MONA_VIDEO_OK);
     expect_bad_argument(video, mona_video_push(video, NULL), "push: expected a frame, found none");
     expect_bad_argument(video, mona_video_pull(video, NULL), "pull: expected a frame, found none");
