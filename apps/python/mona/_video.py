@@ -78,7 +78,7 @@ def enhance(input, output, progress=None, note=None, overwrite=True, **options):
     than once, (rows, columns) for size. mona.options() lists them.
 
     overwrite: False keeps an output that exists, which is an error. progress: called with (frames, expected) after each frame; False ends the run there. note: called with lines about
-    what was changed or left out.
+    what was changed or left out. An exception in either ends the run there and is raised, as Ctrl-C is.
 
     >>> import mona
     >>> mona.enhance(clip, folder + '/larger.mkv', scale=2, codec='ffv1', progress=lambda done, expected: done < 3)
@@ -93,20 +93,20 @@ def enhance(input, output, progress=None, note=None, overwrite=True, **options):
         raise Error(f'{os.fsdecode(output)}: exists already; overwrite=True would replace it')
     raised = []
 
-    @ffi.callback('bool(void *, const mona_video_progress *)')
-    def tell(_, told):
-        try:
-            return progress(told.frames, told.expected) is not False
-        except BaseException as error:
-            raised.append(error)
-            return False
+    def keep(kind, error, trace):
+        raised.append(error)
 
-    @ffi.callback('void(void *, const char *)')
+    # There even without progress, since Python hears Ctrl-C only between two of its own steps.
+    @ffi.callback('bool(void *, const mona_video_progress *)', error=False, onerror=keep)
+    def tell(_, told):
+        return not raised and (progress is None or progress(told.frames, told.expected) is not False)
+
+    @ffi.callback('void(void *, const char *)', onerror=keep)
     def say(_, line):
         note(os.fsdecode(ffi.string(line)))
 
     callbacks = ffi.new('mona_video_callbacks *')
-    callbacks.progress = tell if progress else ffi.NULL
+    callbacks.progress = tell
     callbacks.note = say if note else ffi.NULL
     status = video.lib.mona_video_run(handle.pointer, os.fsencode(input), os.fsencode(output), callbacks)
     if raised:
@@ -152,9 +152,12 @@ class Video:
         for i, plane in enumerate(planes):
             shape = -(-f.height // (1 << (f.shift_y if i in (1, 2) else 0))), \
                 -(-f.width // (1 << (f.shift_x if i in (1, 2) else 0)))
-            if plane.dtype != self._dtype or plane.shape != shape or plane.strides[1] != plane.itemsize:
+            if plane.dtype != self._dtype or plane.shape != shape:
                 raise ValueError(f'plane {i}: expected rows of {self._dtype} with shape {shape}, '
                                  f'found {plane.dtype} with {plane.shape}')
+            if plane.strides[1] != plane.itemsize:
+                raise ValueError(f'plane {i}: expected samples of a row side by side, found a stride of '
+                                 f'{plane.strides[1]} bytes')
             frame.data[i] = video.ffi.cast('void *', plane.ctypes.data)
             frame.stride[i] = plane.strides[0]
         return self._handle.check(video.lib.mona_video_push(self._handle.pointer, frame)) == 0
@@ -168,7 +171,9 @@ class Video:
         for i in range(f.planes):
             rows = -(-f.height // (1 << (f.shift_y if i in (1, 2) else 0)))
             columns = -(-f.width // (1 << (f.shift_x if i in (1, 2) else 0)))
-            memory = video.ffi.buffer(made.data[i], made.stride[i] * (rows - 1) + columns * self._dtype.itemsize)
+            # Whoever keeps a plane keeps the handle that owns it.
+            owned = video.ffi.gc(made.data[i], lambda _, handle=self._handle: None)
+            memory = video.ffi.buffer(owned, made.stride[i] * (rows - 1) + columns * self._dtype.itemsize)
             planes.append(np.ndarray((rows, columns), self._dtype, memory, strides=(made.stride[i], self._dtype.itemsize)))
         return planes
 

@@ -7,6 +7,7 @@ needs_python cffi numpy
 succeeds "make install" make -s --no-print-directory install BUILD="$BUILD" CC="$CC" PREFIX="$tmp/usr"
 export PYTHONPATH="$tmp/usr/lib/python3/dist-packages" MONA_LIBRARIES="$tmp/usr/lib" MONA="$tmp/usr/bin/mona"
 film 4 "$tmp/in.y4m" 96x54
+film 60 "$tmp/long.y4m" 96x54
 "$BUILD/neutral" "$tmp/net.onnx" 2
 found=$(python3 tests/e2e/media/doctests.py "$tmp" "$tmp/in.y4m" "$tmp/net.onnx" 2>&1)
 same "the examples in the package's texts" "$(echo "$found" | sed 's/ of .*//')" 0
@@ -41,7 +42,10 @@ same "a library that is not found is told in one line, with what helps" "$(MONA_
 
 # ---- the same bytes -----------------------------------------------------------------------------
 cat > "$tmp/same.py" << 'PYTHON'
+import os
+import signal
 import sys
+import time
 import mona
 import numpy
 folder = sys.argv[1]
@@ -81,6 +85,27 @@ with open(folder + '/python.raw', 'wb') as out:
     for made in mona.Video((54, 96), stages='denoise,sr').frames(planes):
         for plane in made:
             out.write(plane.tobytes())
+# Planes that are kept live on without the Video they came from.
+kept = next(mona.Video((54, 96), stages='denoise,sr').frames(planes))
+first = numpy.concatenate([plane.ravel() for plane in kept]).tobytes()
+assert open(folder + '/python.raw', 'rb').read(len(first)) == first
+# Ctrl-C and exceptions in functions of the caller end a run, and are raised.
+long, begin = (folder + '/long.y4m', folder + '/long.mkv'), time.monotonic()
+mona.enhance(*long, codec='ffv1', tier='best')
+whole, spent = os.path.getsize(long[1]), time.monotonic() - begin
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+signal.setitimer(signal.ITIMER_REAL, spent / 4)
+try:
+    mona.enhance(*long, codec='ffv1', tier='best')
+    sys.exit('no interrupt')
+except KeyboardInterrupt:
+    assert os.path.getsize(long[1]) < whole, whole
+for option in ({'note': lambda line: 1 // 0}, {'progress': lambda done, expected: 1 // 0}):
+    try:
+        mona.enhance(*long, codec='prores', **option)  # which holds other samples, and says so
+        sys.exit('no error')
+    except ZeroDivisionError:
+        pass
 lines = []
 mona.enhance(folder + '/in.y4m', folder + '/python.mkv', codec='ffv1', low_latency=False, crf=None, note=lines.append)
 mona.enhance(folder + '/in.y4m', folder + '/listed.mkv', codec='h264', size=(108, 160), encoder_option=['bf=0', 'g=2'], threads='1:1:1')
@@ -111,6 +136,8 @@ for kind, wrong, line in (
          folder + '/sizes.mona: size: expected (8, 12) or (16, 24), found (9, 9)'),
         (ValueError, lambda: model(plane[:4]), 'luma: expected shape (8, 12), found (4, 12)'),
         (ValueError, lambda: model(numpy.stack([plane, plane])), 'luma: expected shape (8, 12), found (2, 8, 12)'),
+        (ValueError, lambda: mona.Video((54, 96)).push([numpy.asfortranarray(planes[0][0])] + planes[0][1:]),
+         'plane 0: expected samples of a row side by side, found a stride of 54 bytes'),
         (TypeError, lambda: mona.Model('sr_x2_fast', size=(8, 8), thread=1), 'thread: expected only with an .onnx file'),
         (mona.Error, lambda: mona.enhance(folder + '/in.y4m', folder + '/x.mkv', low_latencey=False), 'expected an option of mona enhance'),
         (mona.Error, lambda: mona.enhance(folder + '/in.y4m', folder + '/x.mkv', temporal=False), '--temporal: expected a value'),
