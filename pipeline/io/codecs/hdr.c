@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include <libavutil/mastering_display_metadata.h>
+#include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"
+#include "pipeline/image/pixels.h"
 #include "pipeline/io/containers/container.h"
 
 /* ---- carrying ------------------------------------------------------------------------------- */
@@ -137,6 +139,14 @@ static bool is_dynamic(const AVStream *video, const AVFrame *first)
            av_frame_get_side_data(first, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
 }
 
+/* Players assume full range of grey, which it has unless the film says otherwise, and of nothing
+ * else. */
+static bool is_full(const AVCodecParameters *p)
+{
+    return av_pix_fmt_desc_get(p->format)->nb_components > 2 &&
+           pixels_full_range(p->format, p->color_range);
+}
+
 /* Describes what would be lost; NULL: nothing. What containers and codecs keep was measured with
  * libav 59. */
 static const char *lost_property(const AVOutputFormat *format, const codec *c,
@@ -146,6 +156,7 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     const AVCodecParameters *p = video->codecpar;
     const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
     const bool says = h26x || c->id == AV_CODEC_ID_AV1 || row->colours;
+    const bool ranged = h26x || c->id == AV_CODEC_ID_AV1 || c->id == AV_CODEC_ID_VP9 || row->range;
     const enum AVChromaLocation at = p->chroma_location;
     /* Players assume left, and y4m files always say middle. */
     const bool usual =
@@ -157,7 +168,10 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     if (row->pictures || c->colours)
         return is_beyond_srgb(video) ? "colours, which are HDR or wider than sRGB" : NULL;
     if (!says && has_colour(p))
-        return "matrix, primaries and transfer of its colours";
+        return !ranged && is_full(p) ? "range, matrix, primaries and transfer of its colours"
+                                     : "matrix, primaries and transfer of its colours";
+    if (!ranged && is_full(p))
+        return "full range of samples";
     if (!says && has_display(video))
         return "mastering display and light level";
     if (!usual && !sited)

@@ -62,6 +62,7 @@ typedef struct container {
     bool data;   /* streams of it, as far as it holds their codecs */
     bool chapters;
     bool colours; /* primaries, transfer, matrix, display: else only some codecs tell them */
+    bool range;   /* of their samples, likewise */
     bool siting;  /* of chroma, likewise */
     bool alpha;   /* VP9's, which lies beside the frames */
     bool lead;    /* what a decoder of sound needs before the first sample */

@@ -17,24 +17,28 @@
 #include "pipeline/io/sources/source.h"
 #include "pipeline/io/containers/url.h"
 
-/* ProRes has ten bits, and chroma in every row. What has less becomes that before all else. */
+/* ProRes has ten bits, chroma in every row, and limited range. What has less, or full range, becomes
+ * that before all else. */
 static void widen(input *in, AVCodecParameters *video)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(video->format);
+    const bool full = pixels_full_range(video->format, video->color_range);
     const bool sampled = d->log2_chroma_w <= 1 && d->log2_chroma_h <= d->log2_chroma_w;
-    const enum AVPixelFormat wide = d->flags & AV_PIX_FMT_FLAG_ALPHA ? AV_PIX_FMT_YUVA444P10
-                                    : d->log2_chroma_w               ? AV_PIX_FMT_YUV422P10
-                                                                     : AV_PIX_FMT_YUV444P10;
-    if (d->nb_components < 3 || !sampled || d->comp[0].depth > 10 || wide == video->format)
+    const enum AVPixelFormat wide = !sampled || d->comp[0].depth > 10  ? video->format
+                                    : d->flags & AV_PIX_FMT_FLAG_ALPHA ? AV_PIX_FMT_YUVA444P10
+                                    : d->log2_chroma_w                 ? AV_PIX_FMT_YUV422P10
+                                                                       : AV_PIX_FMT_YUV444P10;
+    if (d->nb_components < 3 || (wide == video->format && !full))
         return;
-    pipeline_note(in->notes, "%s: %s becomes %s, which prores holds", in->path,
-                  pixels_name(video->format), pixels_name(wide));
+    if (wide != video->format)
+        pipeline_note(in->notes, "%s: %s becomes %s, which prores holds", in->path,
+                      pixels_name(video->format), pixels_name(wide));
+    if (full)
+        pipeline_note(in->notes, "%s: full range becomes limited, the only one of prores", in->path);
     in->widened = true;
     video->format = wide;
-    video->color_range = AVCOL_RANGE_MPEG;
 }
 
-/* Chooses whether frames are converted to planes, and the stream's resulting format. */
 static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
@@ -325,6 +329,8 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
          (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
         !open_decoder(in, s, coded, error) || !open_chip(in, in->notes, error))
         return false;
+    if (in->widened) /* the decoder was to know what the film says */
+        in->video->codecpar->color_range = AVCOL_RANGE_MPEG;
     if (!s->as_decoded && !choose_turn(in, s, error))
         return false;
     in->fields = fields_of(in, coded);

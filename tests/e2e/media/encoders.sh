@@ -181,6 +181,15 @@ for format in yuv420p $(! full || echo yuvj420p yuv422p yuv444p yuva420p); do
     same "$format becomes $wide for ProRes, which is told" "$? $(grep -c "$format becomes $wide, which prores holds" "$tmp/log")" "0 1"
     at_least "$format: and is what the film in $wide becomes" "$(psnr_y "$tmp/prores.mov" "$tmp/wanted.mkv")" 45
 done
+# Of FFV1 only the container knows that samples have full range, which ProRes has not.
+for format in yuv420p $(! full || echo yuv422p10le yuv444p12le); do
+    ffmpeg -v error -y -i "$tmp/in.mp4" -an -vf scale=out_range=full -pix_fmt $format -color_range pc -c:v ffv1 "$tmp/bright.mkv" \
+        -an -pix_fmt yuv422p10le -color_range tv -c:v ffv1 "$tmp/wide.mkv"
+    enhance "$tmp/wide.mkv" -o "$tmp/wanted.mkv" -c ffv1
+    "$mona" enhance -y "$tmp/bright.mkv" -o "$tmp/prores.mov" -c prores --stages sr 2> "$tmp/log" < /dev/null
+    same "full range in $format becomes limited for ProRes, which is told" "$? $(grep -c "full range becomes limited, the only one of prores" "$tmp/log")" "0 1"
+    at_least "$format: and is as bright" "$(psnr_y "$tmp/prores.mov" "$tmp/wanted.mkv")" 45
+done
 # Ten bits in, ten bits out.
 for codec in h264 hevc vp9 ffv1 rawvideo; do
     enhance "$tmp/deep.mkv" -o "$tmp/deep_out.mkv" -c $codec

@@ -268,6 +268,11 @@ refused() {
 }
 refused "what cannot say which colours they are" "does not keep the video's matrix" "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1
 nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
+ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90:out_range=full -pix_fmt yuv420p -color_range pc -c:v ffv1 "$tmp/bright.mkv"
+for way in avi:ffv1 $(! full || echo nut:rawvideo mov:rawvideo); do
+    refused "full range that .${way%:*} cannot tell" "does not keep the video's full range" "$tmp/bright.mkv" -o "$tmp/lost.${way%:*}" -c "${way#*:}"
+done
+nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
 succeeds "--drop-unsupported goes on without" "$mona" enhance -y "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
 for place in $(tiers 2:topleft "0:left 1:center 2:topleft 3:top 4:bottomleft 5:bottom"); do
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv420p -c:v libx264 \
