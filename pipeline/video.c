@@ -10,6 +10,7 @@
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
 #include "pipeline/base/av_library.h"
+#include "pipeline/image/frame_convert.h"
 
 /* ---- decoding side ------------------------------------------------------------------------ */
 
@@ -20,6 +21,7 @@ static bool copy_properties(AVFrame *to, const AVFrame *from)
         av_frame_remove_side_data(to, to->side_data[0]->type);
     if (av_frame_copy_props(to, from) < 0)
         return false;
+    to->colorspace = frame_convert_matrix(from); /* what is assumed depends on the input's size */
     av_frame_remove_side_data(to, AV_FRAME_DATA_VIDEO_ENC_PARAMS); /* of the input's coding */
     to->pict_type = AV_PICTURE_TYPE_NONE;
     avframe_clear_key(to);

@@ -109,11 +109,13 @@ static bool takes_raw(container_raw raw, enum AVPixelFormat pix_fmt)
 
 bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelFormat pix_fmt)
 {
-    const bool alpha = av_pix_fmt_desc_get(pix_fmt)->flags & AV_PIX_FMT_FLAG_ALPHA;
-    if (c->id == AV_CODEC_ID_PNG) /* picture_writer.h converts */
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
+    const bool alpha = d->flags & AV_PIX_FMT_FLAG_ALPHA;
+    const bool tall = d->log2_chroma_w < d->log2_chroma_h; /* 4:4:0, which mp4 cannot tell */
+    if (c->id == AV_CODEC_ID_PNG)                          /* picture_writer.h converts */
         return true;
     const container *row = container_row_of(format);
-    if (c->id == AV_CODEC_ID_VP9 && alpha && !row->alpha)
+    if (c->id == AV_CODEC_ID_VP9 && ((alpha && !row->alpha) || (tall && row->quicktime)))
         return false;
     if (c->id == AV_CODEC_ID_RAWVIDEO && !takes_raw(row->raw, pix_fmt))
         return false;

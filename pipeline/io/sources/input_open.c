@@ -17,8 +17,8 @@
 #include "pipeline/io/sources/source.h"
 #include "pipeline/io/containers/url.h"
 
-/* ProRes has ten bits, chroma in every row, and limited range. What has less, or full range, becomes
- * that before all else. */
+/* ProRes has ten bits, chroma in every row, and limited range. What has less, or full range,
+ * becomes that before all else. */
 static void widen(input *in, AVCodecParameters *video)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(video->format);
@@ -34,7 +34,8 @@ static void widen(input *in, AVCodecParameters *video)
         pipeline_note(in->notes, "%s: %s becomes %s, which prores holds", in->path,
                       pixels_name(video->format), pixels_name(wide));
     if (full)
-        pipeline_note(in->notes, "%s: full range becomes limited, the only one of prores", in->path);
+        pipeline_note(in->notes, "%s: full range becomes limited, the only one of prores",
+                      in->path);
     in->widened = true;
     video->format = wide;
 }

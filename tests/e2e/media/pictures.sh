@@ -272,6 +272,8 @@ ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90:out_range=fu
 for way in avi:ffv1 $(! full || echo nut:rawvideo mov:rawvideo); do
     refused "full range that .${way%:*} cannot tell" "does not keep the video's full range" "$tmp/bright.mkv" -o "$tmp/lost.${way%:*}" -c "${way#*:}"
 done
+ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90 -pix_fmt yuv440p -c:v ffv1 "$tmp/tall.mkv"
+refused "4:4:0 in MP4, before any work," "cannot hold yuv440p" "$tmp/tall.mkv" -o "$tmp/lost.mp4"
 nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
 succeeds "--drop-unsupported goes on without" "$mona" enhance -y "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
 for place in $(tiers 2:topleft "0:left 1:center 2:topleft 3:top 4:bottomleft 5:bottom"); do

@@ -52,6 +52,14 @@ if full; then
     ffmpeg -v error -i "$tmp/direct.mkv" -vf "select=eq(n\\,6),scale=flags=accurate_rnd+full_chroma_int+bicubic,format=rgb24" -frames:v 1 "$tmp/seventh.png"
     at_least "a video to pictures: with its colours" "$(close_to "$tmp/out/v07.png" "$tmp/seventh.png")" 45
 fi
+# Of a film that names no matrix, players assume one by its size: red becomes orange with another.
+for sizes in 64x60:720 $(! full || echo 64x720:80); do
+    ffmpeg -v error -y -f lavfi -i "color=red:s=${sizes%:*}:r=5,format=rgb24,scale=out_color_matrix=$([ ${sizes%:*} = 64x60 ] && echo bt601 || echo bt709),format=yuv444p" \
+        -frames:v 1 -c:v ffv1 "$tmp/red.mkv"
+    enhance "$tmp/red.mkv" -o "$tmp/out/red%d.png" --stages sr --height "${sizes#*:}"
+    same "${sizes%:*} at ${sizes#*:} rows: red stays red" "$? $(ffmpeg -v error -i "$tmp/out/red1.png" -frames:v 1 -f rawvideo -pix_fmt rgb24 - | od -An -v -tu1 -w3 |
+        awk '$1 < 250 || $2 > 5 || $3 > 5 { print }' | sort -u | head -n 1)" "0 "
+done
 # shellcheck disable=SC2086
 enhance "$tmp/in/%03d.png" -o "$tmp/out/p%d.png" $as_it_is || not_ok "pictures to pictures" "$(cat "$tmp/log")"
 same "pictures to pictures: the numbers stay" "$(cd "$tmp/out" && ls p98.png p99.png p100.png p109.png | wc -l) $(find "$tmp/out" -name 'p*' | wc -l)" "4 12"
