@@ -554,6 +554,25 @@ static void tell_grain(const input *in)
                       in->path);
 }
 
+/* The video is described as the last frame was that was looked at when the film was opened. */
+static void describe_as_first(input *in)
+{
+    const AVFrame *first = in->frame;
+    AVCodecParameters *video = in->video->codecpar;
+    const AVRational pixel = first->sample_aspect_ratio;
+    if (pixel.num > 0)
+        video->sample_aspect_ratio = orientation_swaps(in->turn) ? av_inv_q(pixel) : pixel;
+    if (in->planes != AV_PIX_FMT_NONE)
+        return; /* what frames are converted to is described already */
+    video->color_range = first->color_range;
+    video->color_space = first->colorspace;
+    video->color_primaries = first->color_primaries;
+    video->color_trc = first->color_trc;
+    video->chroma_location = orientation_changes(in->turn)
+                                 ? orientation_chroma(first->chroma_location, in->turn)
+                                 : first->chroma_location;
+}
+
 /* The first frame determines the video's format, whatever the stream announced. */
 static bool check_frame(input *in, pipeline_error *error)
 {
@@ -567,7 +586,8 @@ static bool check_frame(input *in, pipeline_error *error)
     const bool first = in->last_pts == INT64_MIN && (in->entry == INT64_MIN || !in->like.pixel.num);
     if (first) {
         tell_grain(in);
-        like_first_begin(&in->like, frame, video);
+        like_first_begin(&in->like, frame);
+        describe_as_first(in);
     }
     const bool alike = frame->width == *width && frame->height == *height &&
                        pixels_plain(frame->format) == pixels_plain(video->format);

@@ -15,23 +15,8 @@ static AVRational shape_of(const AVFrame *f)
     return f->sample_aspect_ratio.num > 0 ? f->sample_aspect_ratio : (AVRational){1, 1};
 }
 
-static void take_colours(AVCodecParameters *video, const AVFrame *first)
+void like_first_begin(like_first *l, const AVFrame *first)
 {
-    if (first->color_range != AVCOL_RANGE_UNSPECIFIED)
-        video->color_range = first->color_range;
-    if (first->colorspace != AVCOL_SPC_UNSPECIFIED && first->colorspace != AVCOL_SPC_RGB)
-        video->color_space = first->colorspace;
-    if (first->color_primaries != AVCOL_PRI_UNSPECIFIED)
-        video->color_primaries = first->color_primaries;
-    if (first->color_trc != AVCOL_TRC_UNSPECIFIED)
-        video->color_trc = first->color_trc;
-    if (first->chroma_location != AVCHROMA_LOC_UNSPECIFIED)
-        video->chroma_location = first->chroma_location;
-}
-
-void like_first_begin(like_first *l, const AVFrame *first, AVCodecParameters *video)
-{
-    take_colours(video, first);
     *l = (like_first){.pixel = shape_of(first),
                       .range = first->color_range,
                       .matrix = first->colorspace,

@@ -17,9 +17,7 @@ typedef struct like_first {
     bool converted, told; /* frames were; what is not converted was told */
 } like_first;
 
-/* The video gets the colours that the frame names: it has those of the last frame that was looked
- * at when the film was opened. */
-void like_first_begin(like_first *l, const AVFrame *first, AVCodecParameters *video);
+void like_first_begin(like_first *l, const AVFrame *first);
 
 /* Whether the frame's samples mean what the first one's do, if they have its size and format. What
  * a frame does not name is as in the first one. */

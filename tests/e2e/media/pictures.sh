@@ -348,12 +348,16 @@ cat "$tmp/full.264" "$tmp/limited.264" > "$tmp/changes.264"
 "$mona" enhance -y "$tmp/changes.264" -o "$tmp/changed.mkv" -c ffv1 $as_it_is 2> "$tmp/log"
 same "full range stays full" "$(probe "$tmp/changed.mkv" color_range) $(ffmpeg -v error -i "$tmp/changed.mkv" -vf extractplanes=y -f rawvideo - | od -An -tu1 -v | tr -s ' \n' '\n' | sort -u | tr '\n' ' ')" "pc  255 "
 # Tags are those of the first frame, too, not of the last one that was looked at.
-for change in limited:full:tv,bt709 old:limited:tv,smpte170m; do
+ffmpeg -v error -y -f lavfi -i "color=white:s=160x90:r=25:d=0.2,format=yuv420p" -color_range tv -color_primaries bt2020 -color_trc smpte2084 \
+    -colorspace bt709 $coded "$tmp/bright.264"
+for change in limited:full:1:1,tv,bt709,unknown,unknown old:limited:1:1,tv,smpte170m,unknown,unknown \
+    limited:bright:1:1,tv,bt709,unknown,unknown limited:wide:1:1,tv,bt709,unknown,unknown wide:limited:4:3,tv,bt709,unknown,unknown; do
     first=${change%%:*} rest=${change#*:}
-    cat "$tmp/$first.264" "$tmp/${rest%:*}.264" > "$tmp/changes.264"
+    cat "$tmp/$first.264" "$tmp/${rest%%:*}.264" > "$tmp/changes.264"
     # shellcheck disable=SC2086
     "$mona" enhance -y "$tmp/changes.264" -o "$tmp/changed.mkv" -c ffv1 --quiet $as_it_is
-    same "$first, then ${rest%:*}: tagged as it begins" "$(probe "$tmp/changed.mkv" color_range,color_space)" "${rest#*:}"
+    same "$first, then ${rest%%:*}: tagged as it begins" "$(probe "$tmp/changed.mkv" \
+        sample_aspect_ratio,color_range,color_space,color_transfer,color_primaries)" "${rest#*:}"
 done
 # Transport streams begin at 1.4 s and more.
 for part in 1 2; do
