@@ -27,15 +27,30 @@ enum AVColorSpace frame_convert_matrix(const AVFrame *frame)
     return frame_convert_assumed(frame->colorspace, frame->height);
 }
 
-/* Subsampled chroma made from RGB is sited left, as players expect; libswscale's default is the
- * middle. */
+/* libswscale counts in 256ths of a row or column of luma, from the first one. */
+static int place(chroma_position at, int shift)
+{
+    return ((int)at + 1) * ((128 << shift) - 128);
+}
+
+static bool site(struct SwsContext *sws, const char *across, const char *down, int format,
+                 enum AVChromaLocation location)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    const chroma_location at = pixels_chroma_location(location);
+    return (!d->log2_chroma_w ||
+            av_opt_set_int(sws, across, place(at.x, d->log2_chroma_w), 0) >= 0) &&
+           (!d->log2_chroma_h || av_opt_set_int(sws, down, place(at.y, d->log2_chroma_h), 0) >= 0);
+}
+
+/* Subsampled chroma made from RGB is sited left, as players expect, and RGB is made of it where it
+ * lies; libswscale's default is the middle. */
 static bool site_chroma(struct SwsContext *sws, const AVFrame *from, const AVFrame *to)
 {
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->format);
-    if (!is_rgb(from->format) || !d->log2_chroma_w)
-        return true;
-    return av_opt_set_int(sws, "dst_h_chr_pos", 0, 0) >= 0 &&
-           (!d->log2_chroma_h || av_opt_set_int(sws, "dst_v_chr_pos", 128, 0) >= 0);
+    if (is_rgb(from->format))
+        return site(sws, "dst_h_chr_pos", "dst_v_chr_pos", to->format, AVCHROMA_LOC_LEFT);
+    return !is_rgb(to->format) ||
+           site(sws, "src_h_chr_pos", "src_v_chr_pos", from->format, from->chroma_location);
 }
 
 static struct SwsContext *open_scaler(const AVFrame *from, const AVFrame *to, int flags)
@@ -120,6 +135,7 @@ static AVFrame *larger_of(const AVFrame *f)
     larger->format = f->format;
     larger->color_range = f->color_range;
     larger->colorspace = f->colorspace;
+    larger->chroma_location = f->chroma_location;
     if (av_frame_get_buffer(larger, 0) < 0)
         av_frame_free(&larger);
     return larger;

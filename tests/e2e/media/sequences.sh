@@ -49,9 +49,19 @@ same "a video to pictures: from 1 on" "$(cd "$tmp/out" && echo v*.png | cut -c 1
 same "a video to pictures: RGB of twice the size" "$(probe "$tmp/out/v07.png" width,height,pix_fmt)" 384,216,rgb24
 if full; then
     "$mona" enhance "$tmp/video.mp4" -o "$tmp/direct.mkv" -c ffv1 --stages sr --quiet
-    ffmpeg -v error -i "$tmp/direct.mkv" -vf "select=eq(n\\,6),scale=flags=accurate_rnd+full_chroma_int+bicubic,format=rgb24" -frames:v 1 "$tmp/seventh.png"
+    ffmpeg -v error -i "$tmp/direct.mkv" -vf "select=eq(n\\,6),scale=in_h_chr_pos=0:in_v_chr_pos=128:flags=accurate_rnd+full_chroma_int+bicubic,format=rgb24" -frames:v 1 "$tmp/seventh.png"
     at_least "a video to pictures: with its colours" "$(close_to "$tmp/out/v07.png" "$tmp/seventh.png")" 45
 fi
+# Chroma lies left, or where the film says.
+for place in $(! full || echo 1:128:128 2:0:0) 0:0:128; do
+    at=${place#*:}
+    ffmpeg -v error -y -f lavfi -i testsrc2=s=96x54 -frames:v 1 -pix_fmt yuv420p -c:v libx264 -qp 0 -x264-params "chromaloc=${place%%:*}" "$tmp/sited.mp4"
+    ffmpeg -v error -y -i "$tmp/sited.mp4" -vf "scale=in_h_chr_pos=${at%:*}:in_v_chr_pos=${at#*:}:flags=accurate_rnd+full_chroma_int+bicubic,format=rgb24" \
+        -frames:v 1 -update 1 "$tmp/sited.png"
+    # shellcheck disable=SC2086
+    enhance "$tmp/sited.mp4" -o "$tmp/out/sited%d.png" $as_it_is
+    at_least "chroma at $at stays in its place" "$(close_to "$tmp/out/sited1.png" "$tmp/sited.png")" 45
+done
 # Of a film that names no matrix, players assume one by its size: red becomes orange with another.
 for sizes in 64x60:720 $(! full || echo 64x720:80); do
     ffmpeg -v error -y -f lavfi -i "color=red:s=${sizes%:*}:r=5,format=rgb24,scale=out_color_matrix=$([ ${sizes%:*} = 64x60 ] && echo bt601 || echo bt709),format=yuv444p" \
