@@ -14,13 +14,14 @@
 
 enum { MAX_NAME = 64 };
 
-/* NAME of a path that ends in NAME.c. */
+/* NAME of a path that ends in NAME.c. What begins with mona is the library's: mona.h, or
+ * mona_session_open of a file mona_session.c. */
 static bool name_of(const char *path, char name[MAX_NAME])
 {
     const char *file = outfile_base_name(path);
     const size_t length = strlen(file);
     if (length < 3 || length - 2 >= MAX_NAME || strcmp(file + length - 2, ".c") ||
-        isdigit((unsigned char)*file))
+        isdigit((unsigned char)*file) || !strncmp(file, "mona", 4))
         return false;
     snprintf(name, MAX_NAME, "%.*s", (int)length - 2, file);
     return strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_") == length - 2;
@@ -31,7 +32,7 @@ bool emit_source_check(const char *output)
     char name[MAX_NAME];
     return name_of(output, name) ||
            cli_misuse("--emit c: expected -o NAME.c, with a name of lower-case letters, digits and "
-                      "underscores that begins with no digit, found %s",
+                      "underscores that begins with neither a digit nor mona, found %s",
                       output);
 }
 

@@ -246,5 +246,6 @@ refused() {
 }
 refused "expected --target c|" sr_x2_fast -o "$tmp/net.c" --emit c --size 64x64
 refused "expected -o NAME.c" sr_x2_fast -o "$tmp/Net.c" --emit c --target c --size 64x64
+refused "nor mona, found" sr_x2_fast -o "$tmp/mona_session.c" --emit c --target c --size 64x64
 refused "expected --size WxH" sr_x2_fast -o "$tmp/net.c" --emit c --target c
 nothing "and nothing was written" "$(find "$tmp" -maxdepth 1 -type f -name 'net.*')"
