@@ -192,6 +192,8 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                              s->output, format->name, settings.choice.codec->name);
     encoder_tell_quality(&settings, s->output, &s->notes);
     tell_hard_alpha(v, &settings);
+    hdr_tell_matrix(format, settings.choice.codec, v->in.video,
+                    encoder_matrix(&settings, v->in.video->codecpar), &s->notes);
     v->out_settings = (output_settings){.encoder = settings,
                                         .jpeg_quality = s->jpeg_quality,
                                         .container = container,

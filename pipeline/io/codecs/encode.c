@@ -100,7 +100,7 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
 
 /* Where no matrix is named, players assume BT.601 of small frames and BT.709 of large ones, and
  * draw the line at different sizes. What becomes large or small keeps what all of them assumed. */
-static enum AVColorSpace keep_matrix(const AVCodecContext *to, const AVCodecParameters *from)
+enum AVColorSpace encoder_matrix(const encoder_settings *to, const AVCodecParameters *from)
 {
     enum { SMALL_ROWS = 576, LARGE_COLUMNS = 1280 };
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->pix_fmt);
@@ -115,13 +115,14 @@ static enum AVColorSpace keep_matrix(const AVCodecContext *to, const AVCodecPara
     return (was_small && !is_small) || shrinks ? was : AVCOL_SPC_UNSPECIFIED;
 }
 
-static void copy_colour(AVCodecContext *to, const AVCodecParameters *from)
+static void copy_colour(AVCodecContext *to, const encoder_settings *settings,
+                        const AVCodecParameters *from)
 {
     to->color_range =
         pixels_full_range(from->format, from->color_range) ? AVCOL_RANGE_JPEG : from->color_range;
     to->color_primaries = from->color_primaries;
     to->color_trc = from->color_trc;
-    to->colorspace = keep_matrix(to, from);
+    to->colorspace = encoder_matrix(settings, from);
     to->chroma_sample_location = from->chroma_location;
 }
 
@@ -178,7 +179,7 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
     codec->time_base = video->time_base;
     codec->framerate = settings->rate;
     codec->sample_aspect_ratio = settings->aspect;
-    copy_colour(codec, video->codecpar);
+    copy_colour(codec, settings, video->codecpar);
     if (format->flags & AVFMT_GLOBALHEADER)
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
     if (container_row_of(format)->counts)

@@ -64,6 +64,9 @@ typedef struct encoder_settings {
 /* Reports a quality that is allowed, but has an effect that few expect. path: of the result. */
 void encoder_tell_quality(const encoder_settings *s, const char *path, const pipeline_notes *notes);
 
+/* The matrix of the result's colours. UNSPECIFIED: players assume the one of the film. */
+enum AVColorSpace encoder_matrix(const encoder_settings *to, const AVCodecParameters *from);
+
 /* video: the input stream that is replaced; it gives the time base and the colours. format: of the
  * container. Whether it succeeds or not, encoder_close releases what there is. */
 bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *video,

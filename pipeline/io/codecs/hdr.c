@@ -147,6 +147,12 @@ static bool is_full(const AVCodecParameters *p)
            pixels_full_range(p->format, p->color_range);
 }
 
+static bool tells_colours(const AVOutputFormat *format, const codec *c)
+{
+    return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC || c->id == AV_CODEC_ID_AV1 ||
+           container_row_of(format)->colours;
+}
+
 /* Describes what would be lost; NULL: nothing. What containers and codecs keep was measured with
  * libav 59. */
 static const char *lost_property(const AVOutputFormat *format, const codec *c,
@@ -155,7 +161,7 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     const container *row = container_row_of(format);
     const AVCodecParameters *p = video->codecpar;
     const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
-    const bool says = h26x || c->id == AV_CODEC_ID_AV1 || row->colours;
+    const bool says = tells_colours(format, c);
     const bool ranged = h26x || c->id == AV_CODEC_ID_AV1 || c->id == AV_CODEC_ID_VP9 || row->range;
     const enum AVChromaLocation at = p->chroma_location;
     /* Players assume left, and y4m files always say middle. */
@@ -200,4 +206,15 @@ bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, co
     /* A Dolby Vision configuration without the metadata would mislead a player. */
     avstream_remove_side_data(video, AV_PKT_DATA_DOVI_CONF);
     return true;
+}
+
+void hdr_tell_matrix(const AVOutputFormat *format, const codec *c, const AVStream *video,
+                     enum AVColorSpace kept, const pipeline_notes *notes)
+{
+    const bool converted = container_row_of(format)->pictures || c->colours;
+    if (kept != video->codecpar->color_space && !converted && !tells_colours(format, c))
+        pipeline_note(notes,
+                      "%s as %s does not tell that the matrix of the colours stays %s; of the "
+                      "result's size players assume another",
+                      c->name, format->name, av_color_space_name(kept));
 }

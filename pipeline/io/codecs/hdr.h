@@ -26,4 +26,9 @@ void hdr_option(char *option, size_t room, const AVStream *video, const codec *c
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error);
 
+/* Where the film names no matrix and the result has to, because players assume another of its size:
+ * says that codec and container do not. kept: what encoder_matrix found. */
+void hdr_tell_matrix(const AVOutputFormat *format, const codec *c, const AVStream *video,
+                     enum AVColorSpace kept, const pipeline_notes *notes);
+
 #endif

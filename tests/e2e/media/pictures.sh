@@ -276,6 +276,13 @@ ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90 -pix_fmt yuv
 refused "4:4:0 in MP4, before any work," "cannot hold yuv440p" "$tmp/tall.mkv" -o "$tmp/lost.mp4"
 nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
 succeeds "--drop-unsupported goes on without" "$mona" enhance -y "$tmp/hdr.mkv" -o "$tmp/lost.avi" -c ffv1 --drop-unsupported
+# Players assume BT.709 of large films that name no matrix, as y4m cannot.
+ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=64:60 -pix_fmt yuv420p -c:v ffv1 "$tmp/unnamed.mkv"
+for way in 720:y4m:1 120:y4m:0 720:mkv:0; do
+    left=${way#*:}
+    "$mona" enhance -y "$tmp/unnamed.mkv" -o "$tmp/unnamed_out.${left%:*}" --stages sr --height "${way%%:*}" 2> "$tmp/log"
+    same "matrix that .${left%:*} cannot name at ${way%%:*} rows is told" "$? $(grep -c 'does not tell that the matrix of the colours stays smpte170m' "$tmp/log")" "0 ${way##*:}"
+done
 for place in $(tiers 2:topleft "0:left 1:center 2:topleft 3:top 4:bottomleft 5:bottom"); do
     ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 1 -vf scale=160:90 -pix_fmt yuv420p -c:v libx264 \
         -x264-params "chromaloc=${place%:*}" "$tmp/place.mkv"
