@@ -72,9 +72,11 @@ class Tensor:
         return len(array) if several and (self.array or array.shape[1:] == planes) else None
 
     def _view(self, array):
-        """Of planes, a view of the tensor's shape, where only sides of 1 differ: tokens may be 1 x 7 x 12 or 7 x 1 x 12."""
+        """Of planes, a view of the tensor's shape, where only sides of 1 differ: tokens may be 1 x 7 x 12 or 7 x 1 x 12.
+        Several images of one channel are no image of several."""
         same = [n for n in array.shape if n != 1] == [n for n in self.shape if n != 1]
-        return array.reshape(self.shape) if same and not self.array else array
+        one = array.ndim < 4 or len(array) == 1
+        return array.reshape(self.shape) if same and one and not self.array else array
 
     def check(self, array):
         if not isinstance(array, np.ndarray) or array.dtype != self.dtype:

@@ -135,6 +135,7 @@ for kind, wrong, line in (
         (mona.Error, lambda: mona.Model(folder + '/sizes.mona', size=(9, 9)),
          folder + '/sizes.mona: size: expected (8, 12) or (16, 24), found (9, 9)'),
         (ValueError, lambda: model(plane[:4]), 'luma: expected shape (8, 12), found (4, 12)'),
+        (ValueError, lambda: model(plane[:, None, None]), 'luma: expected shape (8, 12), found (8, 1, 1, 12)'),
         (ValueError, lambda: model(numpy.stack([plane, plane])), 'luma: expected shape (8, 12), found (2, 8, 12)'),
         (ValueError, lambda: mona.Video((54, 96)).push([numpy.asfortranarray(planes[0][0])] + planes[0][1:]),
          'plane 0: expected samples of a row side by side, found a stride of 54 bytes'),
