@@ -252,9 +252,25 @@ static void tell_largest(const planes *p, const char *path)
                 planes_high(&p->info));
 }
 
+/* Warns where an output has integers of which float32 holds only some. */
+static void tell_rounded(const planes *p, const char *path)
+{
+    const bool whole = p->info.type != MONA_F16 && p->info.type != MONA_F32;
+    size_t large = 0;
+    for (size_t i = 0; i < p->count && whole; i++)
+        large += fabs(planes_get(p, i)) > 0x1p24;
+    if (large)
+        fprintf(stderr,
+                "warning: %s: %.3g %% of the values of output '%s' lie beyond 16777216, where "
+                "float32 does not hold every integer; --raw keeps them as they are\n",
+                path, 100.0 * (double)large / (double)p->count, p->info.name);
+}
+
 bool array_write_planes(const planes *p, const char *path, bool raw)
 {
     tell_largest(p, path);
+    if (!raw)
+        tell_rounded(p, path);
     const mona_tensor_info *t = &p->info;
     const size_t images = p->count / ((size_t)t->channels * t->height * t->width);
     const npy_array frame = {.rank = 4, .shape = {images, t->channels, t->height, t->width}};

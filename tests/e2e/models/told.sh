@@ -59,6 +59,12 @@ floats "$tmp/large.npy" 1,16,16 "65000 if i % 2 else (7e4 if i % 4 else 1)"
 same "numbers that fp16 does not hold are told, of the input and of the output" "$(cat "$tmp/err")" \
     "warning: $tmp/large.npy: 25 % of the values lie outside -65504 to 65504, the range of input 'x', and were clipped, as fp16 holds no others
 warning: $tmp/y.npy: 75 % of the values of output 'y' are as large as fp16 holds, 65504: in the network they may be larger"
+array '<i8' q "$tmp/long.npy" 3 "2 ** 40 + i"
+array '<i8' q "$tmp/one.npy" 3 1
+"$mona" run tests/conformance/integers/model.onnx -i "$tmp/long.npy" -i "$tmp/one.npy" -o "$tmp/y.npy" 2> "$tmp/err"
+"$mona" run tests/conformance/integers/model.onnx -i "$tmp/long.npy" -i "$tmp/one.npy" -o "$tmp/z.npy" --raw 2>> "$tmp/err"
+same "integers that float32 does not hold are told, unless they are kept" "$(cat "$tmp/err")" \
+    "warning: $tmp/y.npy: 50 % of the values of output 'y' lie beyond 16777216, where float32 does not hold every integer; --raw keeps them as they are"
 
 # ---- arrays in the shapes of the model
 "$nets" line 20 "$tmp/line.onnx"
