@@ -27,6 +27,23 @@ enum AVColorSpace frame_convert_matrix(const AVFrame *frame)
     return frame_convert_assumed(frame->colorspace, frame->height);
 }
 
+bool frame_convert_knows(enum AVColorSpace matrix)
+{
+    switch (matrix) {
+    case AVCOL_SPC_RGB:
+    case AVCOL_SPC_BT709:
+    case AVCOL_SPC_UNSPECIFIED:
+    case AVCOL_SPC_FCC:
+    case AVCOL_SPC_BT470BG:
+    case AVCOL_SPC_SMPTE170M:
+    case AVCOL_SPC_SMPTE240M:
+    case AVCOL_SPC_BT2020_NCL:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* libswscale counts in 256ths of a row or column of luma, from the first one. */
 static int place(chroma_position at, int shift)
 {

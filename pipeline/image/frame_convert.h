@@ -16,6 +16,9 @@
 enum AVColorSpace frame_convert_assumed(enum AVColorSpace named, int height);
 enum AVColorSpace frame_convert_matrix(const AVFrame *frame);
 
+/* Whether libswscale converts colours of this matrix; of others it makes those of BT.601. */
+bool frame_convert_knows(enum AVColorSpace matrix);
+
 /* Converts a frame to another size and format by bicubic interpolation. Matrix and range are those
  * that the frame names; if it names none, those that players assume: limited range, and the matrix
  * above. HDR transfer curves are kept. NULL: failed. The caller frees the result. */

@@ -9,6 +9,7 @@
 #include <libavutil/pixdesc.h>
 
 #include "pipeline/base/av_compat.h"
+#include "pipeline/image/frame_convert.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/io/containers/container.h"
 
@@ -147,6 +148,11 @@ static bool is_full(const AVCodecParameters *p)
            pixels_full_range(p->format, p->color_range);
 }
 
+static bool is_convertible(const AVCodecParameters *p)
+{
+    return av_pix_fmt_desc_get(p->format)->nb_components < 3 || frame_convert_knows(p->color_space);
+}
+
 static bool tells_colours(const AVOutputFormat *format, const codec *c)
 {
     return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC || c->id == AV_CODEC_ID_AV1 ||
@@ -172,7 +178,9 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
     if (row->pictures || c->colours)
-        return is_beyond_srgb(video) ? "colours, which are HDR or wider than sRGB" : NULL;
+        return is_beyond_srgb(video) ? "colours, which are HDR or wider than sRGB"
+               : !is_convertible(p)  ? "colours, as libswscale does not know their matrix"
+                                     : NULL;
     if (!says && has_colour(p))
         return !ranged && is_full(p) ? "range, matrix, primaries and transfer of its colours"
                                      : "matrix, primaries and transfer of its colours";

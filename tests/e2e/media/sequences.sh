@@ -100,6 +100,8 @@ for n in 1 2; do
 done
 enhance "$tmp/named/srgb%d.png" -o "$tmp/out/srgb%d.png" --stages sr
 same "pictures that say they are sRGB" "$? $(probe "$tmp/out/srgb2.png" width)" "0 192"
+ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=96:54 -pix_fmt yuv444p -colorspace ycgco -c:v ffv1 "$tmp/ycgco.mkv"
+refused "a film in YCgCo" 1 "colours, as libswscale does not know their matrix; .mkv would" "$tmp/ycgco.mkv" -o "$tmp/out/ycgco%d.png"
 refused "pictures in wider colours" 1 "colours, which are HDR or wider than sRGB; .mkv would" "$tmp/named/wide%d.png" -o "$tmp/out/wide%d.png"
 
 # DPX, as film scanners write them, and WebP.
