@@ -34,6 +34,11 @@ const char *npy_type_name(npy_type type)
     return types[type].name;
 }
 
+bool npy_type_real(npy_type type)
+{
+    return element_is_float(types[type].element);
+}
+
 double npy_value(const npy_array *array, uint64_t i)
 {
     return element_number(types[array->type].element,

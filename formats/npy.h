@@ -40,6 +40,7 @@ typedef struct npy_array {
 
 size_t npy_type_size(npy_type type);
 const char *npy_type_name(npy_type type); /* "float32" */
+bool npy_type_real(npy_type type);        /* floats, not integers or bools */
 
 /* The value of element i. */
 double npy_value(const npy_array *array, uint64_t i);

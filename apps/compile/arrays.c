@@ -181,7 +181,7 @@ size_t array_fill(planes *p, const npy_array *array)
 bool array_to_planes(planes *p, const input_array *in, const char *path)
 {
     const npy_type stored = stored_type(p->info.type), found = in->array.type;
-    const bool real = found == NPY_F4 || found == NPY_F8 || found == NPY_F2,
+    const bool real = npy_type_real(found),
                whole = p->info.type != MONA_F16 && p->info.type != MONA_F32;
     if (in->channels != p->info.channels)
         return cli_fail(0, "%s: input '%s' has %u channels, found %u", path, p->info.name,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona run: runs a model on arrays in .npy files. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,6 +153,25 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
 
 /* ---- ONNX --------------------------------------------------------------------------------- */
 
+/* Fills the reference's input, which is float32, and warns where that holds only some integers. */
+static bool take_floats(reference_array *in, const input_array *from, const char *path)
+{
+    const npy_array *a = &from->array;
+    uint64_t large = 0;
+    *in = (reference_array){from->channels, from->height, from->width,
+                            malloc(a->count * sizeof(float))};
+    for (uint64_t k = 0; in->data && k < a->count; k++) {
+        in->data[k] = (float)npy_value(a, k);
+        large += fabs(npy_value(a, k)) > 0x1p24;
+    }
+    if (large && !npy_type_real(a->type))
+        fprintf(stderr,
+                "warning: %s: %.3g %% of the values lie beyond 16777216, where float32, in which "
+                "--reference computes, does not hold every integer\n",
+                path, 100.0 * (double)large / (double)a->count);
+    return in->data || cli_fail(0, "out of memory");
+}
+
 static bool run_reference(run_job *job, const compiler *model, input_array *inputs)
 {
     reference_array in[MONA_MAX_IO] = {{0}}, out[MONA_MAX_IO] = {{0}};
@@ -163,14 +183,8 @@ static bool run_reference(run_job *job, const compiler *model, input_array *inpu
     }
     bool ok =
         read_inputs(job, compiler_input_count(model), compiler_output_count(model), sides, inputs);
-    for (unsigned i = 0; ok && i < job->inputs.count; i++) {
-        const npy_array *a = &inputs[i].array;
-        in[i] = (reference_array){inputs[i].channels, inputs[i].height, inputs[i].width,
-                                  malloc(a->count * sizeof(float))};
-        ok = in[i].data || cli_fail(0, "out of memory");
-        for (uint64_t k = 0; ok && k < a->count; k++)
-            in[i].data[k] = (float)npy_value(a, k);
-    }
+    for (unsigned i = 0; ok && i < job->inputs.count; i++)
+        ok = take_floats(&in[i], &inputs[i], job->inputs.items[i]);
     if (ok && !compiler_reference(model, in, out, &error))
         ok = cli_fail(0, "%s: %s", job->model, error.text);
     for (unsigned i = 0; ok && i < job->outputs.count; i++)

@@ -63,8 +63,10 @@ array '<i8' q "$tmp/long.npy" 3 "2 ** 40 + i"
 array '<i8' q "$tmp/one.npy" 3 1
 "$mona" run tests/conformance/integers/model.onnx -i "$tmp/long.npy" -i "$tmp/one.npy" -o "$tmp/y.npy" 2> "$tmp/err"
 "$mona" run tests/conformance/integers/model.onnx -i "$tmp/long.npy" -i "$tmp/one.npy" -o "$tmp/z.npy" --raw 2>> "$tmp/err"
+"$mona" run tests/conformance/integers/model.onnx -i "$tmp/long.npy" -i "$tmp/one.npy" -o "$tmp/y.npy" --reference 2>> "$tmp/err"
 same "integers that float32 does not hold are told, unless they are kept" "$(cat "$tmp/err")" \
-    "warning: $tmp/y.npy: 50 % of the values of output 'y' lie beyond 16777216, where float32 does not hold every integer; --raw keeps them as they are"
+    "warning: $tmp/y.npy: 50 % of the values of output 'y' lie beyond 16777216, where float32 does not hold every integer; --raw keeps them as they are
+warning: $tmp/long.npy: 100 % of the values lie beyond 16777216, where float32, in which --reference computes, does not hold every integer"
 
 # ---- arrays in the shapes of the model
 "$nets" line 20 "$tmp/line.onnx"
