@@ -140,12 +140,12 @@ static bool is_dynamic(const AVStream *video, const AVFrame *first)
            av_frame_get_side_data(first, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
 }
 
-/* Players assume full range of grey, which it has unless the film says otherwise, and of nothing
- * else. */
-static bool is_full(const AVCodecParameters *p)
+/* Whether players would assume another range if none were told: they assume the full one of grey
+ * alone. */
+static bool has_range(const AVCodecParameters *p)
 {
-    return av_pix_fmt_desc_get(p->format)->nb_components > 2 &&
-           pixels_full_range(p->format, p->color_range);
+    return pixels_full_range(p->format, p->color_range) !=
+           pixels_full_range(pixels_plain(p->format), AVCOL_RANGE_UNSPECIFIED);
 }
 
 static bool is_convertible(const AVCodecParameters *p)
@@ -182,10 +182,10 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
                : !is_convertible(p)  ? "colours, as libswscale does not know their matrix"
                                      : NULL;
     if (!says && has_colour(p))
-        return !ranged && is_full(p) ? "range, matrix, primaries and transfer of its colours"
-                                     : "matrix, primaries and transfer of its colours";
-    if (!ranged && is_full(p))
-        return "full range of samples";
+        return !ranged && has_range(p) ? "range, matrix, primaries and transfer of its colours"
+                                       : "matrix, primaries and transfer of its colours";
+    if (!ranged && has_range(p))
+        return "range of samples";
     if (!says && has_display(video))
         return "mastering display and light level";
     if (!usual && !sited)

@@ -135,8 +135,9 @@ static void ask_quantisers(AVCodecContext *decoder)
         decoder->thread_type = FF_THREAD_SLICE;
 }
 
-/* coded: the pixel format from the decoder. */
-static bool open_decoder(input *in, const input_settings *s, int coded, pipeline_error *error)
+/* coded, range: of pixels before planes were chosen. */
+static bool open_decoder(input *in, const input_settings *s, int coded, enum AVColorRange range,
+                         pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
     const AVCodec *codec = find_decoder(in->video);
@@ -148,6 +149,7 @@ static bool open_decoder(input *in, const input_settings *s, int coded, pipeline
         return pipeline_fail(error, "out of memory");
     int code = avcodec_parameters_to_context(in->decoder, video);
     in->decoder->pix_fmt = coded;
+    in->decoder->color_range = range;
     in->decoder->pkt_timebase = in->video->time_base;
     in->decoder->thread_count = codec_threads(s->threads, video->height);
     /* Each thread that decodes a frame of its own delays the output by one frame. */
@@ -323,14 +325,15 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
     if (s->no_audio)
         leave_out_sound(in);
     const int coded = in->video->codecpar->format;
+    const enum AVColorRange range = in->video->codecpar->color_range;
     if ((coded == AV_PIX_FMT_NONE || !in->video->codecpar->width) &&
         !pixels_limit_kept(in->path, s->max_pixels, error))
         return false;
     if ((!s->as_decoded &&
          (!choose_planes(in, s->chroma, error) || !input_check_video(in, error))) ||
-        !open_decoder(in, s, coded, error) || !open_chip(in, in->notes, error))
+        !open_decoder(in, s, coded, range, error) || !open_chip(in, in->notes, error))
         return false;
-    if (in->widened) /* the decoder was to know what the film says */
+    if (in->widened) /* the chip was to know what the film says */
         in->video->codecpar->color_range = AVCOL_RANGE_MPEG;
     if (!s->as_decoded && !choose_turn(in, s, error))
         return false;

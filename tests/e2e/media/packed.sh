@@ -98,6 +98,12 @@ if full; then # how colours become planes
         "left 1"
 fi
 
+# Grey with alpha has full range, which only the frames tell.
+ffmpeg -v error -f lavfi -i color=white:s=64x48:r=5 -frames:v 1 -pix_fmt ya8 -c:v ffv1 "$tmp/white.mkv"
+enhance "$tmp/white.mkv" -o "$tmp/white.mov" -c prores --stages sr || not_ok "grey with alpha runs" "$(cat "$tmp/log")"
+same "white of grey with alpha stays white" "$(ffmpeg -v error -i "$tmp/white.mov" -vf extractplanes=y -pix_fmt gray10le -f rawvideo - | od -An -v -tu2 -w2 |
+    awk '{ sum += $1 } END { print (sum / NR > 935 && sum / NR < 945) }')" 1
+
 # ---- packed luma and chroma: nothing but places change ------------------------------------------------
 # $1: packed, $2: planes
 unpacks() {

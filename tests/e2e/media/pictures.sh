@@ -270,8 +270,10 @@ refused "what cannot say which colours they are" "does not keep the video's matr
 nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
 ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90:out_range=full -pix_fmt yuv420p -color_range pc -c:v ffv1 "$tmp/bright.mkv"
 for way in avi:ffv1 $(! full || echo nut:rawvideo mov:rawvideo); do
-    refused "full range that .${way%:*} cannot tell" "does not keep the video's full range" "$tmp/bright.mkv" -o "$tmp/lost.${way%:*}" -c "${way#*:}"
+    refused "full range that .${way%:*} cannot tell" "does not keep the video's range" "$tmp/bright.mkv" -o "$tmp/lost.${way%:*}" -c "${way#*:}"
 done
+ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90 -pix_fmt gray -color_range tv -c:v ffv1 "$tmp/grey.mkv"
+refused "limited range of grey, which players take for full," "does not keep the video's range" "$tmp/grey.mkv" -o "$tmp/lost.avi" -c ffv1
 ffmpeg -v error -y -i "$tmp/small.mkv" -frames:v 2 -vf scale=160:90 -pix_fmt yuv440p -c:v ffv1 "$tmp/tall.mkv"
 refused "4:4:0 in MP4, before any work," "cannot hold yuv440p" "$tmp/tall.mkv" -o "$tmp/lost.mp4"
 nothing "and nothing is left" "$(ls "$tmp"/lost* 2> /dev/null)"
