@@ -182,6 +182,38 @@ static bool scale(const AVFrame *from, AVFrame *to)
     return good;
 }
 
+static bool is_limited_grey(const AVFrame *f)
+{
+    return pixels_has_planes(f->format) && av_pix_fmt_desc_get(f->format)->nb_components == 1 &&
+           !pixels_full_range(f->format, f->color_range);
+}
+
+/* libswscale takes grey for full range, whatever it is told, but not what has neutral chroma. */
+static bool scale_grey(const AVFrame *grey, AVFrame *to)
+{
+    const int bits = av_pix_fmt_desc_get(grey->format)->comp[0].depth;
+    AVFrame *f = av_frame_alloc();
+    if (!f)
+        return false;
+    f->width = grey->width;
+    f->height = grey->height;
+    f->format = pixels_with_bits(AV_PIX_FMT_YUV444P, (unsigned)bits);
+    f->color_range = grey->color_range;
+    bool good = av_frame_get_buffer(f, 0) >= 0;
+    const frame_format format = pixels_frame_format(f->format, f->width, f->height);
+    for (int y = 0; good && y < f->height; y++) {
+        memcpy(f->data[0] + y * (ptrdiff_t)f->linesize[0],
+               grey->data[0] + y * (ptrdiff_t)grey->linesize[0],
+               (size_t)f->width * (bits > 8 ? 2 : 1));
+        for (int p = 1; p < 3; p++)
+            frame_set_samples(f->data[p] + y * (ptrdiff_t)f->linesize[p], &format, 1u << (bits - 1),
+                              format.width);
+    }
+    good = good && scale(f, to);
+    av_frame_free(&f);
+    return good;
+}
+
 AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
                           pipeline_error *error)
 {
@@ -193,7 +225,8 @@ AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
     to->format = shape->format;
     to->color_range = shape->range;
     to->colorspace = shape->matrix;
-    if (av_frame_get_buffer(to, 0) >= 0 && scale(from, to))
+    const bool grey = is_limited_grey(from) && is_rgb(to->format);
+    if (av_frame_get_buffer(to, 0) >= 0 && (grey ? scale_grey(from, to) : scale(from, to)))
         return to;
     av_frame_free(&to);
     pipeline_fail(error, "a frame of %dx%d %s cannot be converted to %dx%d %s", from->width,

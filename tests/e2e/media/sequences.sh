@@ -62,6 +62,11 @@ for place in $(! full || echo 1:128:128 2:0:0) 0:0:128; do
     enhance "$tmp/sited.mp4" -o "$tmp/out/sited%d.png" $as_it_is
     at_least "chroma at $at stays in its place" "$(close_to "$tmp/out/sited1.png" "$tmp/sited.png")" 45
 done
+# libswscale takes grey for full range.
+ffmpeg -v error -y -f lavfi -i color=white:s=64x48:r=5,format=yuv420p,extractplanes=y -frames:v 1 -color_range tv -c:v ffv1 "$tmp/grey.mkv"
+enhance "$tmp/grey.mkv" -o "$tmp/out/grey%d.png" --stages sr
+same "white of grey in limited range is white" "$? $(ffmpeg -v error -i "$tmp/out/grey1.png" -frames:v 1 -f rawvideo -pix_fmt rgb24 - |
+    od -An -v -tu1 -w1 | awk '{ sum += $1 } END { print (sum / NR > 253) }')" "0 1"
 # Of a film that names no matrix, players assume one by its size: red becomes orange with another.
 for sizes in 64x60:720 $(! full || echo 64x720:80); do
     ffmpeg -v error -y -f lavfi -i "color=red:s=${sizes%:*}:r=5,format=rgb24,scale=out_color_matrix=$([ ${sizes%:*} = 64x60 ] && echo bt601 || echo bt709),format=yuv444p" \
