@@ -324,6 +324,8 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
         return false;
     if (s->no_audio)
         leave_out_sound(in);
+    if (in->video->codecpar->codec_id == AV_CODEC_ID_WEBP) /* as others read it */
+        in->video->codecpar->chroma_location = AVCHROMA_LOC_CENTER;
     const int coded = in->video->codecpar->format;
     const enum AVColorRange range = in->video->codecpar->color_range;
     if ((coded == AV_PIX_FMT_NONE || !in->video->codecpar->width) &&

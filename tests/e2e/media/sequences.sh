@@ -62,6 +62,12 @@ for place in $(! full || echo 1:128:128 2:0:0) 0:0:128; do
     enhance "$tmp/sited.mp4" -o "$tmp/out/sited%d.png" $as_it_is
     at_least "chroma at $at stays in its place" "$(close_to "$tmp/out/sited1.png" "$tmp/sited.png")" 45
 done
+# That of WebP lies in the middle.
+ffmpeg -v error -y -f lavfi -i testsrc2=s=96x54 -frames:v 1 -c:v libwebp -quality 95 "$tmp/middle1.webp"
+ffmpeg -v error -y -i "$tmp/middle1.webp" -vf "scale=in_h_chr_pos=128:in_v_chr_pos=128:flags=accurate_rnd+full_chroma_int+bicubic,format=rgb24" -update 1 "$tmp/middle.png"
+# shellcheck disable=SC2086
+enhance "$tmp/middle%d.webp" -o "$tmp/out/middle%d.png" $as_it_is
+at_least "chroma of WebP stays in its place" "$(close_to "$tmp/out/middle1.png" "$tmp/middle.png")" 45
 # libswscale takes grey for full range.
 ffmpeg -v error -y -f lavfi -i color=white:s=64x48:r=5,format=yuv420p,extractplanes=y -frames:v 1 -color_range tv -c:v ffv1 "$tmp/grey.mkv"
 enhance "$tmp/grey.mkv" -o "$tmp/out/grey%d.png" --stages sr
