@@ -521,13 +521,15 @@ static bool sample_ok(const mona_kernel *k, const mona_kernel_step *s)
            s->column >= -left && s->column < left + o->cell_columns;
 }
 
-/* A table of the model has any type but f16; one that is an input has 32 bits. */
+/* A table of the model has any type of up to 32 bits but f16; one that is an input has 32 bits. */
 static bool entry_ok(const mona_bound_op *b, uint32_t table, uint32_t index)
 {
-    return table < b->kernel->inputs && !b->kernel->operands[table].planes &&
-           b->kernel->operands[table].type != MONA_F16 &&
-           index < b->kernel->operands[table].elements &&
-           (is_constant(b, table) || mona_type_size(b->kernel->operands[table].type) == WIDE_BYTES);
+    if (table >= b->kernel->inputs)
+        return false;
+    const mona_kernel_operand *o = &b->kernel->operands[table];
+    const size_t size = mona_type_size(o->type);
+    return !o->planes && o->type != MONA_F16 && index < o->elements &&
+           (is_constant(b, table) ? size <= WIDE_BYTES : size == WIDE_BYTES);
 }
 
 /* Entries are constants of the program. */
