@@ -121,7 +121,7 @@ enum AVChromaLocation orientation_chroma(enum AVChromaLocation location, orienta
     const int x = chroma_x((int)location), y = chroma_y((int)location);
     const int column = turn.xx * x + turn.yx * y, row = turn.xy * x + turn.yy * y;
     int to = AVCHROMA_LOC_LEFT;
-    if (location == AVCHROMA_LOC_UNSPECIFIED)
+    if (location == AVCHROMA_LOC_UNSPECIFIED || !orientation_changes(turn))
         return location;
     while (to < AVCHROMA_LOC_BOTTOM && (chroma_x(to) != FFMIN(column, 0) || chroma_y(to) != row))
         to++;

@@ -568,9 +568,7 @@ static void describe_as_first(input *in)
     video->color_space = first->colorspace;
     video->color_primaries = first->color_primaries;
     video->color_trc = first->color_trc;
-    video->chroma_location = orientation_changes(in->turn)
-                                 ? orientation_chroma(first->chroma_location, in->turn)
-                                 : first->chroma_location;
+    video->chroma_location = orientation_chroma(first->chroma_location, in->turn);
 }
 
 /* The first frame determines the video's format, whatever the stream announced. */

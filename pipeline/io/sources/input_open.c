@@ -40,6 +40,7 @@ static void widen(input *in, AVCodecParameters *video)
     video->format = wide;
 }
 
+/* Chooses whether frames are converted to planes, and the stream's resulting format. */
 static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *error)
 {
     AVCodecParameters *video = in->video->codecpar;
