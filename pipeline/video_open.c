@@ -94,7 +94,7 @@ static bool check_space(const video *v, const encoder_settings *e, pipeline_erro
     const uint64_t frames = expected_frames(v), all = frames_of_file(&v->in);
     const int64_t file = input_bytes(&v->in);
     const int raw = av_image_get_buffer_size(e->pix_fmt, e->width, e->height, 1);
-    const bool exact = e->choice.codec->id == AV_CODEC_ID_RAWVIDEO && v->in.video->nb_frames > 0;
+    const bool exact = e->choice.codec->samples && v->in.video->nb_frames > 0;
     double bytes = all && file > 0 ? (double)file * (double)frames / (double)all : 0;
     if (exact && raw > 0)
         bytes = (double)raw * (double)frames;
@@ -332,8 +332,8 @@ static input_settings input_of(const job *s, const AVOutputFormat *format)
     input.still_result = s->stage.still ? s->output : NULL;
     input.notes = &s->notes;
     if (format)
-        input.chroma = picture_chroma_for(
-            (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->id);
+        input.chroma =
+            (s->encoder.codec ? s->encoder.codec : codec_for(format, AV_PIX_FMT_NONE))->chroma;
     return input;
 }
 

@@ -10,11 +10,6 @@
 
 #include "pipeline/image/pixels.h"
 
-static bool is_rgb(int format)
-{
-    return av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB;
-}
-
 enum AVColorSpace frame_convert_assumed(enum AVColorSpace named, int height)
 {
     if (named != AVCOL_SPC_UNSPECIFIED && named != AVCOL_SPC_RGB)
@@ -64,9 +59,9 @@ static bool site(struct SwsContext *sws, const char *across, const char *down, i
  * lies; libswscale's default is the middle. */
 static bool site_chroma(struct SwsContext *sws, const AVFrame *from, const AVFrame *to)
 {
-    if (is_rgb(from->format))
+    if (pixels_are_rgb(from->format))
         return site(sws, "dst_h_chr_pos", "dst_v_chr_pos", to->format, AVCHROMA_LOC_LEFT);
-    return !is_rgb(to->format) ||
+    return !pixels_are_rgb(to->format) ||
            site(sws, "src_h_chr_pos", "src_v_chr_pos", from->format, from->chroma_location);
 }
 
@@ -225,7 +220,7 @@ AVFrame *frame_convert_to(const AVFrame *from, const frame_convert_shape *shape,
     to->format = shape->format;
     to->color_range = shape->range;
     to->colorspace = shape->matrix;
-    const bool grey = is_limited_grey(from) && is_rgb(to->format);
+    const bool grey = is_limited_grey(from) && pixels_are_rgb(to->format);
     if (av_frame_get_buffer(to, 0) >= 0 && (grey ? scale_grey(from, to) : scale(from, to)))
         return to;
     av_frame_free(&to);

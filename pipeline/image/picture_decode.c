@@ -234,8 +234,7 @@ static bool convert(decoding *d, unsigned channels, pipeline_error *error)
         alpha_divide(f);
     if (f->color_range == AVCOL_RANGE_UNSPECIFIED)
         f->color_range = AVCOL_RANGE_JPEG;
-    if (f->chroma_location == AVCHROMA_LOC_UNSPECIFIED) /* WebP, as others read it */
-        f->chroma_location = AVCHROMA_LOC_CENTER;
+    f->chroma_location = pixels_picture_location(d->decoder->codec_id, f->chroma_location);
     if (channels != 3)
         d->picture = picture_of_planes(f, error);
     if (channels == 3 ||

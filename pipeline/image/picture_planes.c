@@ -9,32 +9,11 @@
 #include "pipeline/image/pixels.h"
 #include "pipeline/image/frame_convert.h"
 
-picture_chroma picture_chroma_for(enum AVCodecID codec)
-{
-    if (codec == AV_CODEC_ID_PRORES)
-        return PICTURE_422_10;
-    return codec == AV_CODEC_ID_GIF || codec == AV_CODEC_ID_FFV1 || codec == AV_CODEC_ID_RAWVIDEO ||
-                   codec == AV_CODEC_ID_PNG
-               ? PICTURE_444
-               : PICTURE_420;
-}
-
-static bool is_rgb(const AVPixFmtDescriptor *d)
-{
-    return d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
-}
-
-bool picture_is_rgb(int format)
-{
-    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    return d && is_rgb(d);
-}
-
 /* Luma and chroma in packed form, as from cameras: conversion only moves samples. */
 static bool is_packed_yuv(int format)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    return d && !is_rgb(d) && d->nb_components == 3 && !pixels_has_planes(format);
+    return d && !pixels_are_rgb(format) && d->nb_components == 3 && !pixels_has_planes(format);
 }
 
 static enum AVPixelFormat unpacked(const AVPixFmtDescriptor *d)
@@ -67,11 +46,11 @@ enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
     if (pixels_has_planes(found))
         return found;
     if (!sws_isSupportedInput(found) || !strncmp(d->name, "xyz", 3) ||
-        (!is_rgb(d) && d->nb_components > 3))
+        (!pixels_are_rgb(found) && d->nb_components > 3))
         return AV_PIX_FMT_NONE;
     if (is_packed_yuv(found))
         return unpacked(d);
-    const bool colour = is_rgb(d);
+    const bool colour = pixels_are_rgb(found);
     const unsigned depth = (unsigned)d->comp[0].depth;
     /* Every palette format can have alpha; whether a palette does is known only once it is
      * decoded. */
@@ -187,7 +166,8 @@ bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *e
                                      .format = AV_PIX_FMT_RGB24,
                                      .range = AVCOL_RANGE_JPEG,
                                      .matrix = AVCOL_SPC_RGB};
-    const bool coarse = is_rgb(d) && (d->flags & AV_PIX_FMT_FLAG_PAL || d->comp[0].depth < 5);
+    const bool coarse =
+        pixels_are_rgb(frame->format) && (d->flags & AV_PIX_FMT_FLAG_PAL || d->comp[0].depth < 5);
     return (!coarse || replace(frame, &rgb, error)) && replace(frame, &shape, error);
 }
 

@@ -13,14 +13,9 @@
 #include "pipeline/image/stills.h"
 #include "pipeline/stages/frame.h"
 
-/* The format into which RGB pictures are converted for a codec. */
+/* The format into which RGB pictures are converted. Lossless codecs and pictures keep all chroma,
+ * others get what players support. */
 typedef enum picture_chroma { PICTURE_444, PICTURE_420, PICTURE_422_10 } picture_chroma;
-
-/* Lossless codecs and pictures keep all chroma, others get what players support. */
-picture_chroma picture_chroma_for(enum AVCodecID codec);
-
-/* Whether a pixel format's samples are RGB or indices into a palette. */
-bool picture_is_rgb(int format);
 
 /* The format of the planes for a pixel format: the same if it already has planes, else grey or YUV,
  * with alpha if it has alpha, and with more than 8 bits if it has more. AV_PIX_FMT_NONE: libswscale

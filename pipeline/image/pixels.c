@@ -26,10 +26,16 @@ enum AVPixelFormat pixels_plain(int format)
     }
 }
 
+bool pixels_are_rgb(int format)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
+    return d && d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL);
+}
+
 bool pixels_full_range(int format, enum AVColorRange range)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    if (d && d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL))
+    if (pixels_are_rgb(format))
         return true;
     if (range != AVCOL_RANGE_UNSPECIFIED)
         return range == AVCOL_RANGE_JPEG;
@@ -150,4 +156,10 @@ chroma_location pixels_chroma_location(enum AVChromaLocation location)
     default:
         return (chroma_location){CHROMA_FIRST, CHROMA_MIDDLE};
     }
+}
+
+enum AVChromaLocation pixels_picture_location(enum AVCodecID id, enum AVChromaLocation told)
+{
+    const bool middle = id == AV_CODEC_ID_WEBP || id == AV_CODEC_ID_TIFF;
+    return middle && told == AVCHROMA_LOC_UNSPECIFIED ? AVCHROMA_LOC_CENTER : told;
 }

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <libavcodec/codec_id.h>
 #include <libavutil/frame.h>
 #include <libavutil/pixfmt.h>
 
@@ -41,6 +42,9 @@ frame_format pixels_frame_format(int format, int width, int height);
 /* The same format without a range in its name: yuv420p for yuvj420p. */
 enum AVPixelFormat pixels_plain(int format);
 
+/* Whether the samples of a format are RGB, or indices into a palette of RGB. */
+bool pixels_are_rgb(int format);
+
 /* Whether samples of a format use the full range: those of RGB always; others as `range` says,
  * since decoders keep the name yuvj420p where a film changes to the limited range; where it says
  * nothing, those of yuvj420p and its like, and grey. */
@@ -57,5 +61,9 @@ const char *pixels_name(int format);
 
 /* Unspecified means left, as from MPEG-2 to H.265. */
 chroma_location pixels_chroma_location(enum AVChromaLocation location);
+
+/* Where chroma lies in a picture whose file may not tell: in the middle, as others read WebP, and
+ * as TIFF has it. */
+enum AVChromaLocation pixels_picture_location(enum AVCodecID id, enum AVChromaLocation told);
 
 #endif

@@ -22,7 +22,7 @@ typedef struct comparison {
 static int plain_format(int format)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    if (quality_takes(format) || !d || !(d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL)))
+    if (quality_takes(format) || !pixels_are_rgb(format))
         return pixels_plain(format);
     const bool alpha = d->flags & (AV_PIX_FMT_FLAG_ALPHA | AV_PIX_FMT_FLAG_PAL);
     return d->comp[0].depth > 8 ? (alpha ? AV_PIX_FMT_GBRAP16 : AV_PIX_FMT_GBRP16)
@@ -32,11 +32,6 @@ static int plain_format(int format)
 static bool is_full_range(const AVFrame *frame)
 {
     return pixels_full_range(frame->format, frame->color_range);
-}
-
-static bool is_rgb(int format)
-{
-    return av_pix_fmt_desc_get(format)->flags & AV_PIX_FMT_FLAG_RGB;
 }
 
 /* Returns the frame as it will be measured: the frame itself, or a copy in *made, which the caller
@@ -54,7 +49,7 @@ static const AVFrame *prepare(const AVFrame *frame, const AVFrame *like, int for
         .height = like->height,
         .format = format,
         .range = is_full_range(like) ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG,
-        .matrix = frame_convert_matrix(is_rgb(frame->format) ? like : frame)};
+        .matrix = frame_convert_matrix(pixels_are_rgb(frame->format) ? like : frame)};
     *made = frame_convert_to(frame, &shape, error);
     return *made;
 }

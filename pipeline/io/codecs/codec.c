@@ -20,24 +20,33 @@ static const char x26x_presets[] =
 static const codec codecs[] = {
     {"h264", "libx264", AV_CODEC_ID_H264, .quality = "crf", 18, 0, 51,
      .preset = "preset", "medium", "superfast", x26x_presets, .low_latency = "tune=zerolatency",
-     .even = true, .captions = CAPTIONS_BY_ENCODER},
+     .even = true, .captions = CAPTIONS_BY_ENCODER, .chroma = PICTURE_420,
+     .tells_colours = true, .tells_range = true, .siting = SITING_TOLD,
+     .display = {"x264-params", "mastering-display", "cll", 50000, 10000, 0}},
     {"hevc", "libx265", AV_CODEC_ID_HEVC, .quality = "crf", 20, 0, 51,
      .preset = "preset", "medium", "ultrafast", x26x_presets,
      .options = "x265-params=log-level=none", .low_latency = "tune=zerolatency", .even = true,
-     .hangs = true, .captions = CAPTIONS_INSERTED},
+     .hangs = true, .modern = true, .captions = CAPTIONS_INSERTED, .chroma = PICTURE_420,
+     .tells_colours = true, .tells_range = true, .siting = SITING_TOLD,
+     .display = {"x265-params", "master-display", "max-cll", 50000, 10000, 0},
+     /* With it, x265 4.1 writes outside its memory where frames are narrower than its blocks. */
+     .narrow = "x265-params=no-cutree=1"},
     {"av1", "libsvtav1", AV_CODEC_ID_AV1, .quality = "crf", 28, 1, 63, .quality_whole = true,
      .preset = "preset", "8", "12", .preset_max = 13,
      .low_latency = "svtav1-params=pred-struct=1", .even = true, .waits = true,
-     .hangs = true},
+     .hangs = true, .modern = true, .chroma = PICTURE_420,
+     .tells_colours = true, .tells_range = true, .siting = SITING_TOPLEFT_TOLD,
+     .display = {"svtav1-params", "mastering-display", "content-light", 1, 1, 5}},
     {"vp9", "libvpx-vp9", AV_CODEC_ID_VP9, .quality = "crf", 24, 0, 63, .quality_whole = true,
      .preset = "cpu-used", "3", "8", .preset_max = 8, .options = "deadline=good:row-mt=1",
-     .low_latency = "deadline=realtime:lag-in-frames=0"},
+     .low_latency = "deadline=realtime:lag-in-frames=0", .modern = true, .chroma = PICTURE_420,
+     .tells_range = true},
     {"ffv1", "ffv1", AV_CODEC_ID_FFV1, .options = "level=3:slicecrc=1:g=1", .keeps = true},
-    {"prores", "prores_ks", AV_CODEC_ID_PRORES, .options = "vendor=apl0"},
-    {"rawvideo", "rawvideo", .id = AV_CODEC_ID_RAWVIDEO},
+    {"prores", "prores_ks", AV_CODEC_ID_PRORES, .options = "vendor=apl0",
+     .chroma = PICTURE_422_10},
+    {"rawvideo", "rawvideo", AV_CODEC_ID_RAWVIDEO, .samples = true},
     {"gif", "gif", AV_CODEC_ID_GIF, .keeps = true, .colours = true},
-    /* For numbered pictures, which picture_writer.h writes. */
-    {"png", "png", .id = AV_CODEC_ID_PNG},
+    {"png", "png", AV_CODEC_ID_PNG, .pictures = true},
 };
 /* clang-format on */
 
@@ -87,14 +96,16 @@ bool codec_takes_preset(const codec *c, const char *preset)
 
 const codec *codec_modern(enum AVCodecID id)
 {
-    const bool modern = id == AV_CODEC_ID_HEVC || id == AV_CODEC_ID_AV1 || id == AV_CODEC_ID_VP9;
-    return modern ? codec_find(avcodec_get_name(id)) : NULL;
+    for (int i = 0; i < CODEC_COUNT; i++)
+        if (codecs[i].id == id && codecs[i].modern)
+            return &codecs[i];
+    return NULL;
 }
 
 bool codec_fits(const codec *c, const AVOutputFormat *format)
 {
     return container_holds_id(format, c->id) &&
-           (c->id != AV_CODEC_ID_PNG || container_row_of(format)->pictures);
+           (!c->pictures || container_row_of(format)->pictures);
 }
 
 static bool takes_raw(container_raw raw, enum AVPixelFormat pix_fmt)
@@ -112,12 +123,12 @@ bool codec_takes(const codec *c, const AVOutputFormat *format, enum AVPixelForma
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(pix_fmt);
     const bool alpha = d->flags & AV_PIX_FMT_FLAG_ALPHA;
     const bool tall = d->log2_chroma_w < d->log2_chroma_h; /* 4:4:0, which mp4 cannot tell */
-    if (c->id == AV_CODEC_ID_PNG)                          /* picture_writer.h converts */
+    if (c->pictures)                                       /* picture_writer.h converts */
         return true;
     const container *row = container_row_of(format);
     if (c->id == AV_CODEC_ID_VP9 && ((alpha && !row->alpha) || (tall && row->quicktime)))
         return false;
-    if (c->id == AV_CODEC_ID_RAWVIDEO && !takes_raw(row->raw, pix_fmt))
+    if (c->samples && !takes_raw(row->raw, pix_fmt))
         return false;
     const AVCodec *libav = avcodec_find_encoder_by_name(c->encoder);
     if (c->colours)

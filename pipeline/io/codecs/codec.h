@@ -12,12 +12,24 @@
 #include <libavcodec/codec_id.h>
 #include <libavutil/frame.h>
 
+#include "pipeline/image/picture_planes.h"
+
 /* How a codec carries closed captions. */
 typedef enum codec_captions {
     CAPTIONS_LOST,       /* it has no place for them */
     CAPTIONS_BY_ENCODER, /* libav's encoder takes them from frames */
     CAPTIONS_INSERTED    /* captions.h puts them into packets, where libav's encoder does not */
 } codec_captions;
+
+/* An encoder's syntax for mastering displays and light levels: chromaticities in steps of
+ * 1 / chromaticity, luminances in steps of 1 / luminance. key NULL: it takes none. */
+typedef struct codec_display {
+    const char *key, *mastering, *light;
+    double chromaticity, luminance;
+    int digits; /* after the decimal point */
+} codec_display;
+
+typedef enum codec_siting { SITING_UNTOLD, SITING_TOPLEFT_TOLD, SITING_TOLD } codec_siting;
 
 typedef struct codec {
     const char *name;    /* what -c takes */
@@ -40,7 +52,17 @@ typedef struct codec {
     bool waits;              /* draining or closing it never returns before it has had a frame */
     bool hangs;              /* it waits for ever for a thread that the system refuses it */
     bool colours;            /* frames get 256 colours */
+    bool samples;            /* raw frames: the samples themselves */
+    bool pictures;           /* numbered ones, which picture_writer.h writes */
+    bool modern;             /* an input's, which its result keeps */
     codec_captions captions;
+    /* What the coded stream tells, in whatever container: matrix, primaries and transfer; range;
+     * which places of chroma beside the usual ones. */
+    bool tells_colours, tells_range;
+    codec_siting siting;
+    codec_display display;
+    picture_chroma chroma; /* to which RGB pictures are converted */
+    const char *narrow;    /* an option for frames of fewer than 64 columns */
 } codec;
 
 /* Finds a codec by its name or by the name of one of its encoders in libav. NULL: none has it. */
@@ -52,7 +74,7 @@ const codec *codec_at(size_t i);
 /* Whether --preset takes this name or number with the codec. */
 bool codec_takes_preset(const codec *c, const char *preset);
 
-/* The codec that an input of a modern codec keeps; NULL: another one. */
+/* The modern codec that a result keeps of its input; NULL: the input has another one. */
 const codec *codec_modern(enum AVCodecID id);
 
 /* The usual codec for a container: the first one that the container holds and that holds the

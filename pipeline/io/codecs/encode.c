@@ -71,8 +71,7 @@ static bool add_option(AVDictionary **options, const char *text, pipeline_error 
 static bool collect_options(AVDictionary **options, const codec *c, const encoder_choice *choice,
                             uint32_t width, const AVStream *video, pipeline_error *error)
 {
-    /* With it, x265 4.1 writes outside its memory where frames are narrower than its blocks. */
-    const bool narrow = c->id == AV_CODEC_ID_HEVC && width < 64;
+    enum { NARROW = 64 };
     char display[512];
     hdr_option(display, sizeof display, video, c);
     if (c->options && av_dict_parse_string(options, c->options, "=", ":", 0) < 0)
@@ -88,7 +87,7 @@ static bool collect_options(AVDictionary **options, const codec *c, const encode
         return pipeline_fail(error, "out of memory");
     if (!add_quality(options, c, choice, error) ||
         (*display && !add_option(options, display, error)) ||
-        (narrow && !add_option(options, "x265-params=no-cutree=1", error)))
+        (c->narrow && width < NARROW && !add_option(options, c->narrow, error)))
         return false;
     for (size_t i = 0; i < choice->option_count; i++)
         if (!add_option(options, choice->options[i], error))
@@ -104,7 +103,7 @@ enum AVColorSpace encoder_matrix(const encoder_settings *to, const AVCodecParame
 {
     enum { SMALL_ROWS = 576, LARGE_COLUMNS = 1280 };
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(to->pix_fmt);
-    const bool colours = d->nb_components > 2 && !(d->flags & AV_PIX_FMT_FLAG_RGB);
+    const bool colours = d->nb_components > 2 && !pixels_are_rgb(to->pix_fmt);
     const bool was_small = from->width < LARGE_COLUMNS && from->height <= SMALL_ROWS;
     const bool is_small = to->width < LARGE_COLUMNS && to->height <= SMALL_ROWS;
     if (!colours || from->color_space != AVCOL_SPC_UNSPECIFIED)
@@ -130,9 +129,8 @@ static void copy_colour(AVCodecContext *to, const encoder_settings *settings,
 static const char *other_codec(const AVOutputFormat *format, const encoder_settings *s)
 {
     const codec *prores = codec_find("prores");
-    const enum AVPixelFormat planes =
-        picture_planes_format(s->decoded, picture_chroma_for(prores->id));
-    if (s->choice.codec->id == AV_CODEC_ID_RAWVIDEO)
+    const enum AVPixelFormat planes = picture_planes_format(s->decoded, prores->chroma);
+    if (s->choice.codec->samples)
         return "ffv1 in .mkv";
     if (codec_fits(codec_find("ffv1"), format))
         return "ffv1";
@@ -147,7 +145,7 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
 {
     const char *name = av_get_pix_fmt_name(s->pix_fmt);
     if (!codec_takes(c, format, s->pix_fmt)) {
-        const bool raw = c->id == AV_CODEC_ID_RAWVIDEO;
+        const bool raw = c->samples;
         const bool opaque = pixels_without_alpha(s->pix_fmt) == s->pix_fmt;
         return pipeline_fail(error, "%s %s%s%s cannot hold %s; -c %s would%s", c->name,
                              raw ? "in " : "(", raw ? format->name : c->encoder, raw ? "" : ")",

@@ -35,38 +35,15 @@ bool hdr_describe(AVStream *video, const AVFrame *first)
                     AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
 }
 
-/* An encoder's syntax for these values: chromaticities in steps of 1 / chromaticity, luminances in
- * steps of 1 / luminance. */
-typedef struct dialect {
-    enum AVCodecID id;
-    const char *key, *mastering, *light;
-    double chromaticity, luminance;
-    int digits; /* after the decimal point */
-} dialect;
-
-static const dialect dialects[] = {
-    {AV_CODEC_ID_H264, "x264-params", "mastering-display", "cll", 50000, 10000, 0},
-    {AV_CODEC_ID_HEVC, "x265-params", "master-display", "max-cll", 50000, 10000, 0},
-    {AV_CODEC_ID_AV1, "svtav1-params", "mastering-display", "content-light", 1, 1, 5},
-};
-
-static const dialect *dialect_of(const codec *c)
-{
-    for (size_t i = 0; i < sizeof dialects / sizeof *dialects; i++)
-        if (dialects[i].id == c->id)
-            return &dialects[i];
-    return NULL;
-}
-
-static void add_pair(char *text, size_t room, const dialect *d, const char *name, AVRational a,
-                     AVRational b, double steps)
+static void add_pair(char *text, size_t room, const codec_display *d, const char *name,
+                     AVRational a, AVRational b, double steps)
 {
     const size_t used = strlen(text);
     snprintf(text + used, room - used, "%s(%.*f,%.*f)", name, d->digits, av_q2d(a) * steps,
              d->digits, av_q2d(b) * steps);
 }
 
-static void add_mastering(char *text, size_t room, const dialect *d,
+static void add_mastering(char *text, size_t room, const codec_display *d,
                           const AVMasteringDisplayMetadata *m)
 {
     const double c = d->chromaticity;
@@ -82,15 +59,15 @@ static void add_mastering(char *text, size_t room, const dialect *d,
 
 void hdr_option(char *option, size_t room, const AVStream *video, const codec *c)
 {
-    const dialect *d = dialect_of(c);
+    const codec_display *d = &c->display;
     const void *mastering = avstream_side_data(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, NULL);
     const AVContentLightMetadata *light =
         avstream_side_data(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, NULL);
     char display[256] = "", level[64] = "";
     *option = 0;
-    if (d && mastering)
+    if (d->key && mastering)
         add_mastering(display, sizeof display, d, mastering);
-    if (d && light)
+    if (d->key && light)
         snprintf(level, sizeof level, "%s=%u,%u", d->light, light->MaxCLL, light->MaxFALL);
     if (*display || *level)
         snprintf(option, room, "%s=%s%s%s", d->key, display, *display && *level ? ":" : "", level);
@@ -155,8 +132,7 @@ static bool is_convertible(const AVCodecParameters *p)
 
 static bool tells_colours(const AVOutputFormat *format, const codec *c)
 {
-    return c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC || c->id == AV_CODEC_ID_AV1 ||
-           container_row_of(format)->colours;
+    return c->tells_colours || container_row_of(format)->colours;
 }
 
 /* Describes what would be lost; NULL: nothing. What containers and codecs keep was measured with
@@ -166,15 +142,14 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
 {
     const container *row = container_row_of(format);
     const AVCodecParameters *p = video->codecpar;
-    const bool h26x = c->id == AV_CODEC_ID_H264 || c->id == AV_CODEC_ID_HEVC;
     const bool says = tells_colours(format, c);
-    const bool ranged = h26x || c->id == AV_CODEC_ID_AV1 || c->id == AV_CODEC_ID_VP9 || row->range;
+    const bool ranged = c->tells_range || row->range;
     const enum AVChromaLocation at = p->chroma_location;
     /* Players assume left, and y4m files always say middle. */
     const bool usual =
         at == AVCHROMA_LOC_UNSPECIFIED || at == AVCHROMA_LOC_LEFT || at == AVCHROMA_LOC_CENTER;
-    const bool sited =
-        h26x || (c->id == AV_CODEC_ID_AV1 && at == AVCHROMA_LOC_TOPLEFT) || row->siting;
+    const bool sited = c->siting == SITING_TOLD || row->siting ||
+                       (c->siting == SITING_TOPLEFT_TOLD && at == AVCHROMA_LOC_TOPLEFT);
     if (is_dynamic(video, first))
         return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
     if (row->pictures || c->colours)

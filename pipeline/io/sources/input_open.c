@@ -302,7 +302,7 @@ static fields fields_of(const input *in, int coded)
                     .time_base = in->video->time_base,
                     /* Dithered screen recordings look like combing. */
                     .possible =
-                        !s->low_latency && (in->from.kind->separate || !picture_is_rgb(coded)),
+                        !s->low_latency && (in->from.kind->separate || !pixels_are_rgb(coded)),
                     .wanted = s->deinterlace,
                     .mode = s->fields,
                     .may_be_film = is_rate_of_film(in)};
@@ -325,11 +325,11 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
         return false;
     if (s->no_audio)
         leave_out_sound(in);
-    if (in->video->codecpar->codec_id == AV_CODEC_ID_WEBP) /* as others read it */
-        in->video->codecpar->chroma_location = AVCHROMA_LOC_CENTER;
-    const int coded = in->video->codecpar->format;
-    const enum AVColorRange range = in->video->codecpar->color_range;
-    if ((coded == AV_PIX_FMT_NONE || !in->video->codecpar->width) &&
+    AVCodecParameters *p = in->video->codecpar;
+    p->chroma_location = pixels_picture_location(p->codec_id, p->chroma_location);
+    const int coded = p->format;
+    const enum AVColorRange range = p->color_range;
+    if ((coded == AV_PIX_FMT_NONE || !p->width) &&
         !pixels_limit_kept(in->path, s->max_pixels, error))
         return false;
     if ((!s->as_decoded &&
@@ -337,7 +337,7 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
         !open_decoder(in, s, coded, range, error) || !open_chip(in, in->notes, error))
         return false;
     if (in->widened) /* the chip was to know what the film says */
-        in->video->codecpar->color_range = AVCOL_RANGE_MPEG;
+        p->color_range = AVCOL_RANGE_MPEG;
     if (!s->as_decoded && !choose_turn(in, s, error))
         return false;
     in->fields = fields_of(in, coded);

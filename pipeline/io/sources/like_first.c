@@ -28,7 +28,7 @@ void like_first_begin(like_first *l, const AVFrame *first)
 static bool has_colours(int format)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(format);
-    return d->nb_components > 2 && !(d->flags & (AV_PIX_FMT_FLAG_RGB | AV_PIX_FMT_FLAG_PAL));
+    return d->nb_components > 2 && !pixels_are_rgb(format);
 }
 
 static bool same_matrix(enum AVColorSpace a, enum AVColorSpace b)
