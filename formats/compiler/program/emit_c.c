@@ -353,17 +353,27 @@ static bool is_alike(const char *a, const char *b)
     return rest && !*rest;
 }
 
+static const char *const c_types[MONA_TYPE_COUNT] = {
+    [MONA_U8] = "uint8_t",   [MONA_S8] = "int8_t",    [MONA_F16] = "uint16_t",
+    [MONA_U16] = "uint16_t", [MONA_F32] = "float",    [MONA_S16] = "int16_t",
+    [MONA_S32] = "int32_t",  [MONA_U32] = "uint32_t", [MONA_S64] = "int64_t",
+    [MONA_U64] = "uint64_t"};
+
 /* Whether a name makes an identifier that is free where the entry points have their parameters. */
 static bool is_free(const char *name)
 {
     static const char *const taken[] = {
         /* parameters */
         "session", "inputs", "outputs", "ready", "slice", "done",
+        /* types of parameters, beside c_types; a macro of its headers; macros of compilers */
+        "mona_session", "mona_slice", "ptrdiff_t", "NULL", "linux", "unix", "i386",
         /* of C */
         "auto", "bool", "break", "case", "char", "const", "default", "continue", "do", "double",
         "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
         "restrict", "return", "short", "signed", "sizeof", "static", "struct", "switch", "true",
-        "false", "typedef", "union", "unsigned", "void", "volatile", "while",
+        "false", "typedef", "typeof", "typeof_unqual", "union", "unsigned", "void", "volatile",
+        "while", "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex", "_Generic", "_Imaginary",
+        "_Noreturn", "_Static_assert", "_Thread_local",
         /* of C++, whose programs include the header, too */
         "alignas", "alignof", "and", "and_eq", "asm", "bitand", "bitor", "catch", "char8_t",
         "char16_t", "char32_t", "class", "compl", "concept", "const_cast", "consteval", "constexpr",
@@ -374,6 +384,9 @@ static bool is_free(const char *name)
         "try", "typeid", "typename", "using", "virtual", "wchar_t", "xor", "xor_eq"};
     for (size_t i = 0; i < sizeof taken / sizeof *taken; i++)
         if (is_alike(name, taken[i]))
+            return false;
+    for (size_t i = 0; i < MONA_TYPE_COUNT; i++)
+        if (is_alike(name, c_types[i]))
             return false;
     return *name && !isdigit((unsigned char)*name);
 }
@@ -404,12 +417,6 @@ static void put_tensor(const emitter *e, FILE *out, uint32_t t, int (*letter)(in
              t < inputs ? t : t - inputs);
     put_name(out, e->numbered ? number : tensor_of(e->plan, t).name, letter);
 }
-
-static const char *const c_types[MONA_TYPE_COUNT] = {
-    [MONA_U8] = "uint8_t",   [MONA_S8] = "int8_t",    [MONA_F16] = "uint16_t",
-    [MONA_U16] = "uint16_t", [MONA_F32] = "float",    [MONA_S16] = "int16_t",
-    [MONA_S32] = "int32_t",  [MONA_U32] = "uint32_t", [MONA_S64] = "int64_t",
-    [MONA_U64] = "uint64_t"};
 
 /* The entry points that take planes: the tensors [first, end) of each, and what comes after. A line
  * has the same rows of each, 1 of `lines`. text: what the header says before it. */

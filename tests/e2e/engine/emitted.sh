@@ -234,6 +234,15 @@ rm -f "$tmp"/told.* "$tmp"/other.* "$tmp"/word.*
 succeeds "a name with all letters stays in its comment" ${CC:-gcc} -Wall -Wextra -Werror -std=c11 -Iengine -I. -c -o "$tmp/named.o" "$tmp/named.c"
 rm -f "$tmp"/named.*
 
+# ---- its tensors' names --------------------------------------------------------------------------
+for word in s/luma/NULL/g s/luma/unix/g s/luma_x2/uint8_t/g; do
+    sed "$word" models/sr_x2_tiny.onnx > "$tmp/word.onnx"
+    "$mona" compile "$tmp/word.onnx" -o "$tmp/word.mona" > "$tmp/log" &&
+        "$mona" compile "$tmp/word.mona" -o "$tmp/word.c" --emit c --target c --size 64x64 > "$tmp/log" || not_ok "$word" "$(cat "$tmp/log")"
+    succeeds "a tensor's name that means something in C ($word)" ${CC:-gcc} -std=gnu11 -Wall -Wextra -Werror -Iengine -I. -c -o "$tmp/word.o" "$tmp/word.c"
+done
+rm -f "$tmp"/word.*
+
 # ---- refusals ------------------------------------------------------------------------------------
 refused() {
     wanted=$1
