@@ -64,9 +64,9 @@ static void prepare_residual(const mona_conv_row *row, uint32_t n, uint32_t x, u
 }
 
 /* 16 accumulators as floats: s32, which are scaled, or fp32. */
-INLINE vf scaled(const mona_epilogue *e, const int32_t *acc, vf scale)
+INLINE vf scaled(bool whole, const int32_t *acc, vf scale)
 {
-    return e->scale ? vf_mul(vf_from_s32(acc), scale) : vf_load((const float *)(const void *)acc);
+    return whole ? vf_mul(vf_from_s32(acc), scale) : vf_load((const float *)(const void *)acc);
 }
 
 INLINE vf apply(clamp c, vf v)
@@ -75,14 +75,16 @@ INLINE vf apply(clamp c, vf v)
 }
 
 /* Applies an epilogue that consists of clamps. */
-INLINE void finish_quickly(const mona_epilogue *e, const clamps *limits, vf scale,
+INLINE void finish_quickly(const mona_epilogue *e, uint32_t channel, const clamps *limits,
                            const mona_type type, const bool add, uint32_t count, const int32_t *acc,
                            const float *residual, uint8_t *out)
 {
+    const bool whole = e->scale;
+    const vf scale = whole ? vf_load(e->scale + channel) : vf_set1(1);
     const clamp first = limits->stage[0], second = limits->stage[1];
     for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL) {
         const size_t at = (size_t)i * AC_FRACTAL;
-        vf t = apply(first, scaled(e, acc, scale));
+        vf t = apply(first, scaled(whole, acc, scale));
         if (add)
             t = apply(second, vf_add(vf_round(t), vf_load(residual + at)));
         if (type == MONA_F16)
@@ -96,11 +98,12 @@ static void finish_slowly(const mona_epilogue *e, uint32_t channel, mona_type ty
                           const int32_t *acc, const float *residual, uint8_t *out)
 {
     const size_t pixel_size = AC_FRACTAL * mona_type_size(type);
-    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
+    const bool whole = e->scale;
+    const vf scale = whole ? vf_load(e->scale + channel) : vf_set1(1);
     const vf slope = e->slope ? vf_load(e->slope + channel) : vf_set1(0);
     const vf output_scale = vf_set1(e->output_scale);
     for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL, out += pixel_size) {
-        vf t = vf_half(scaled(e, acc, scale));
+        vf t = vf_half(scaled(whole, acc, scale));
         t = activate(t, e->activation, e, slope);
         if (e->add)
             t = vf_half(vf_add(t, vf_load(residual + (size_t)i * AC_FRACTAL)));
@@ -118,16 +121,15 @@ static void finish_pixels(const mona_conv_row *row, const clamps *limits, uint32
 {
     const mona_epilogue *e = &row->conv->epilogue;
     const uint32_t channel = n * AC_FRACTAL;
-    const vf scale = e->scale ? vf_load(e->scale + channel) : vf_set1(1);
     const bool add = limits->add;
     if (!limits->possible)
         finish_slowly(e, channel, row->output.type, count, acc, residual, out);
     else if (row->output.type == MONA_F16)
-        finish_quickly(e, limits, scale, MONA_F16, add, count, acc, residual, out);
+        finish_quickly(e, channel, limits, MONA_F16, add, count, acc, residual, out);
     else if (add)
-        finish_quickly(e, limits, scale, MONA_U8, true, count, acc, residual, out);
+        finish_quickly(e, channel, limits, MONA_U8, true, count, acc, residual, out);
     else
-        finish_quickly(e, limits, scale, MONA_U8, false, count, acc, residual, out);
+        finish_quickly(e, channel, limits, MONA_U8, false, count, acc, residual, out);
 }
 
 #endif

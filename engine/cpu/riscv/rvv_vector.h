@@ -137,10 +137,11 @@ INLINE vf vf_fnmadd(vf b, vf c, vf a)
     return __builtin_elementwise_fma(-b, c, a);
 }
 
-/* Where mask is all ones, a, and where it is 0, b. The compiler makes one instruction of it. */
+/* Where mask is all ones, a, and where it is 0, b. The compiler makes one instruction of it, of
+ * (a & mask) | (b & ~mask) two if a is a constant. */
 INLINE words chosen(words mask, words a, words b)
 {
-    return (a & mask) | (b & ~mask);
+    return b ^ ((a ^ b) & mask);
 }
 
 /* Not vfmax and vfmin: these order zeros by their signs, vf_max and vf_min must not. */
@@ -154,10 +155,10 @@ INLINE vf vf_min(vf a, vf b)
     return (vf)chosen((words)(a < b), (words)a, (words)b);
 }
 
-/* Clamps to [low, high], neither of which is -0. A NaN becomes low. */
+/* Clamps to [low, high], neither of which is -0, so that vfmax and vfmin do. A NaN becomes low. */
 INLINE vf vf_clamp(vf v, float low, float high)
 {
-    return vf_min(vf_max(v, vf_set1(low)), vf_set1(high));
+    return __builtin_elementwise_min(__builtin_elementwise_max(v, vf_set1(low)), vf_set1(high));
 }
 
 INLINE vf vf_from_s32(const int32_t *p)
