@@ -5,7 +5,7 @@
 
 #include "ops/arrays/real.h"
 
-enum { ENTRIES = 256 };
+enum { ENTRIES = 256, FAR = 64 /* where functions are constant, or x */ };
 
 static double function_at(const graph_activation *f, double x)
 {
@@ -38,11 +38,16 @@ bool table_needed(const graph_node *node, value_format result)
     return mona_is_function(node->after_add.kind) && result.type != MONA_F16;
 }
 
+static double highest(value_format result)
+{
+    return result.type == MONA_U8 ? 255 : 127;
+}
+
 /* The function's result in the steps of its format, before it is rounded. */
 static double stored_at(const graph_activation *f, value_format result, double x)
 {
-    const double low = result.type == MONA_U8 ? 0 : -128, high = result.type == MONA_U8 ? 255 : 127;
-    return fmax(low, fmin(function_at(f, x) / (double)result.scale + result.zero, high));
+    const double low = result.type == MONA_U8 ? 0 : -128;
+    return fmax(low, fmin(function_at(f, x) / (double)result.scale + result.zero, highest(result)));
 }
 
 /* Moves an end of the range to where the stored result begins to differ from its value far out on
@@ -63,11 +68,14 @@ static double trimmed(const graph_activation *f, value_format result, double end
 
 table_source table_find_source(const graph *g, const graph_node *node, value_format result)
 {
-    const graph_value *seen = &g->values[node->before];
-    double low = seen->low <= seen->high ? fmin((double)seen->low, 0) : -8;
-    double high = seen->low <= seen->high ? fmax((double)seen->high, 0) : 8;
-    low = fmin(trimmed(&node->after_add, result, low, -64), 0);
-    high = fmax(trimmed(&node->after_add, result, high, 64), 0);
+    const graph_value *before = &g->values[node->before];
+    const bool seen = before->low <= before->high;
+    /* Quantised models are not calibrated. Functions that grow follow x, from at most 1 below. */
+    const double most = (double)result.scale * (highest(result) - result.zero) + 1;
+    double low = seen ? fmin((double)before->low, 0) : -FAR;
+    double high = seen ? fmax((double)before->high, 0) : fmax(most, FAR);
+    low = fmin(trimmed(&node->after_add, result, low, -FAR), 0);
+    high = fmax(trimmed(&node->after_add, result, high, FAR), 0);
     const double span = high - low; /* 0: always zero, as far as calibration saw */
     const double scale = (span > 1e-18 ? span : 1) / (ENTRIES - 1);
     return (table_source){(float)scale, (int)nearbyint(-low / scale)};
