@@ -19,6 +19,9 @@
  * pulled as soon as it was pushed; the pull waits until it is computed. Up to MONA_VIDEO_FRAMES are
  * in flight at a time.
  *
+ * A process that is forked after mona_video_start cannot push to the handle or pull from it
+ * (MONA_VIDEO_ERR_STATE), and may close it.
+ *
  * Thread safety: any thread may call any function for any handle, several at a time, except
  * mona_video_close, which must be the last call for its handle. One thread may push while another
  * pulls; of two that push, or two that pull, one waits. The library never prints or exits.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Frames in, frames out: the stages without decoder and encoder. */
+#include <unistd.h>
+
 #include "pipeline/library/handle.h"
 
 /* ---- start ---------------------------------------------------------------------------------- */
@@ -71,6 +73,7 @@ mona_video_status mona_video_start(mona_video *video, const mona_video_format *i
     mona_video_status status = MONA_VIDEO_ERR_STATE;
     if (open) {
         const locale_t before = handle_locale();
+        video->process = getpid();
         status = open_stages(video, in, out, &error);
         uselocale(before);
         if (status) {
@@ -113,6 +116,20 @@ static mona_video_status fail_computing(mona_video *video, mona_status status)
     return handle_fail(video, MONA_VIDEO_ERR_FAILED, &error);
 }
 
+/* MONA_VIDEO_OK: push or pull has what it needs, and its locks and threads are of this process. */
+static mona_video_status check_call(mona_video *video, const mona_video_frame *frame,
+                                    const char *expected)
+{
+    if (!video || !frame)
+        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT, expected);
+    if (!handle_forked(video))
+        return MONA_VIDEO_OK;
+    return handle_misused(
+        video, MONA_VIDEO_ERR_STATE,
+        "push and pull: expected the process that called start, found one that it "
+        "forked, which has none of its threads");
+}
+
 /* MONA_VIDEO_OK: there are stages, and room for a frame or a frame to wait for. */
 static mona_video_status look(mona_video *video, bool push)
 {
@@ -148,10 +165,11 @@ static mona_status put(mona_video *video, const mona_video_frame *frame)
 
 mona_video_status mona_video_push(mona_video *video, const mona_video_frame *frame)
 {
-    if (!video || !frame)
-        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT, "push: expected a frame, found none");
+    mona_video_status status = check_call(video, frame, "push: expected a frame, found none");
+    if (status)
+        return status;
     pthread_mutex_lock(&video->pushing);
-    mona_video_status status = look(video, true);
+    status = look(video, true);
     if (!status && !check_planes(&video->stages.stages[0].in, frame))
         status =
             handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
@@ -193,11 +211,12 @@ static void give_back(mona_video *video)
 
 mona_video_status mona_video_pull(mona_video *video, mona_video_frame *frame)
 {
-    if (!video || !frame)
-        return handle_misused(video, MONA_VIDEO_ERR_ARGUMENT, "pull: expected a frame, found none");
+    mona_video_status status = check_call(video, frame, "pull: expected a frame, found none");
+    if (status)
+        return status;
     pthread_mutex_lock(&video->pulling);
     give_back(video);
-    const mona_video_status status = look(video, false);
+    status = look(video, false);
     const mona_status computed = status ? MONA_OK : get(video, frame);
     pthread_mutex_unlock(&video->pulling);
     return computed ? fail_computing(video, computed) : status;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "models/embedded.h"
 
@@ -63,8 +64,10 @@ void mona_video_close(mona_video *video)
 {
     if (!video)
         return;
-    chain_close(&video->stages);
-    job_close(&video->run);
+    if (!handle_forked(video)) {
+        chain_close(&video->stages);
+        job_close(&video->run);
+    }
     for (kept_text *next; video->texts; video->texts = next) {
         next = video->texts->next;
         free(video->texts);
@@ -73,6 +76,11 @@ void mona_video_close(mona_video *video)
     pthread_mutex_destroy(&video->pulling);
     pthread_mutex_destroy(&video->lock);
     free(video);
+}
+
+bool handle_forked(const mona_video *video)
+{
+    return video->process && video->process != getpid();
 }
 
 bool handle_begin(mona_video *video)

@@ -5,6 +5,7 @@
 
 #include <locale.h>
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "pipeline/job/job.h"
 #include "pipeline/monavideo.h"
@@ -29,6 +30,7 @@ struct mona_video {
     pthread_mutex_t pushing, pulling; /* held during the whole of such a call */
     pthread_mutex_t lock;             /* of all below but `stages`; never held while waiting */
     handle_state state;
+    pid_t process;        /* that has the threads of the stages; 0: they were not started */
     pipeline_error error; /* of the last call that failed */
     job job;
     kept_text *texts; /* its values */
@@ -40,6 +42,9 @@ struct mona_video {
 
 /* Whether the handle was new; now it runs. */
 bool handle_begin(mona_video *video);
+
+/* Whether this process was forked after the stages' threads were started: it has none of them. */
+bool handle_forked(const mona_video *video);
 
 /* Keeps the error for mona_video_error and returns status. */
 mona_video_status handle_fail(mona_video *video, mona_video_status status,

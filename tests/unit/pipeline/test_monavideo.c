@@ -417,10 +417,46 @@ static void a_process_can_be_confined(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Returns the exit status of a forked process: 1 where it is not told that the handle is of another
+ * one. Without that it waited for threads that it does not have. */
+static int forked(mona_video *video, const mona_video_frame *frame)
+{
+    mona_video_frame made;
+    char text[256];
+    alarm(20);
+    const bool told = mona_video_push(video, frame) == MONA_VIDEO_ERR_STATE &&
+                      mona_video_pull(video, &made) == MONA_VIDEO_ERR_STATE &&
+                      mona_video_error(video, text, sizeof text) && strstr(text, "forked");
+    mona_video_close(video);
+    return told ? 0 : 1;
+}
+
+static void a_forked_process_is_told(void **state)
+{
+    int status;
+    (void)state;
+    mona_video_format out;
+    picture p;
+    mona_video_frame made;
+    const mona_video_frame frame = draw(&p, 1);
+    mona_video *video = open_with("denoise,sr");
+    assert_int_equal(mona_video_start(video, &format, &out), MONA_VIDEO_OK);
+    fflush(stdout);
+    const pid_t child = fork();
+    if (!child)
+        _exit(forked(video, &frame));
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(mona_video_push(video, &frame), MONA_VIDEO_OK);
+    assert_int_equal(mona_video_pull(video, &made), MONA_VIDEO_OK);
+    mona_video_close(video);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_can_be_confined),
+        cmocka_unit_test(a_forked_process_is_told),
         cmocka_unit_test(frames_come_in_order),
         cmocka_unit_test(a_pulled_frame_stays),
         cmocka_unit_test(rows_may_lie_upside_down),
