@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "pipeline/io/containers/container.h"
+#include "pipeline/io/containers/media_file.h"
 
 /* Packets of the video, and of what goes beside it. */
 typedef struct sample {
@@ -63,7 +64,7 @@ static double hardness(input *f, double frames)
 {
     const AVFormatContext *format = f->format;
     const double rate = av_q2d(av_guess_frame_rate(f->format, f->video, NULL));
-    const double seconds = (double)format->duration / AV_TIME_BASE;
+    const double seconds = (double)media_length(format) / AV_TIME_BASE;
     const sample s = read_sample(f, frames);
     const int64_t file = input_bytes(f);
     double bytes = (double)f->video->codecpar->bit_rate / 8 * seconds;

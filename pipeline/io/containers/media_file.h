@@ -67,8 +67,13 @@ typedef struct reader {
     bool index;         /* describes the video after its frames, in many files */
     bool unsized;       /* tells no size of animations, which libav cannot decode */
     bool headers;       /* its index lists headers of codecs, at 0, as packets */
+    bool ends;          /* its duration is the time of the end, also where it begins late */
 } reader;
 
 const reader *reader_of(const AVInputFormat *format);
+
+/* Microseconds from the first packet to the end, as the file announces; 0: it does not. Some
+ * programs write the length where others write the end, so it may be too short; never too long. */
+int64_t media_length(const AVFormatContext *media);
 
 #endif

@@ -106,10 +106,13 @@ uint64_t input_frame_estimate(const input *in)
     if (in->video->nb_frames > 0 && skipped <= 0 && end <= 0)
         return (uint64_t)av_rescale_rnd(in->video->nb_frames, fields_kinds[in->made].made.num,
                                         fields_kinds[in->made].made.den, AV_ROUND_UP);
-    if (in->video->duration > 0)
-        seconds = (double)in->video->duration * av_q2d(in->video->time_base);
-    else if (in->format->duration > 0 && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
-        seconds = (double)in->format->duration / AV_TIME_BASE;
+    const int64_t whole = media_length(in->format);
+    if (whole && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
+        seconds = (double)whole / AV_TIME_BASE;
+    if (in->video->duration > 0) {
+        const double own = (double)in->video->duration * av_q2d(in->video->time_base);
+        seconds = seconds > 0 ? fmin(own, seconds) : own;
+    }
     return (uint64_t)estimate(seconds, skipped, end, av_q2d(input_frame_rate(in)));
 }
 
@@ -266,14 +269,15 @@ static void tell_lost(const input *in)
 static bool check_length(input *in, pipeline_error *error)
 {
     const AVFormatContext *format = in->format;
-    if (format->duration <= 0 || format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM ||
+    const int64_t whole = media_length(format);
+    if (!whole || format->duration_estimation_method != AVFMT_DURATION_FROM_STREAM ||
         format->iformat->flags & AVFMT_NOTIMESTAMPS || !in->reached)
         return true;
     /* Of the video alone, where only that is read. */
     const int64_t length =
-        !in->settings.no_audio ? format->duration
+        !in->settings.no_audio ? whole
         : in->video->duration > 0
-            ? av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q)
+            ? FFMIN(whole, av_rescale_q(in->video->duration, in->video->time_base, AV_TIME_BASE_Q))
             : 0;
     int64_t announced = length + avformat_origin(format);
     double missing = (double)(announced - in->reached) / AV_TIME_BASE;

@@ -275,6 +275,14 @@ for name in $(! full || echo long.mkv) long.mp4; do
     enhance "$tmp/cut_$name" -o "$tmp/out.mkv" --on-error stop
     same "$name cut in half, --on-error stop: status 1 and no file" "$? $([ -e "$tmp/out.mkv" ] && echo file)" "1 "
 done
+# Where a film begins late, these tell the time of its end for its duration.
+make -i "$tmp/scene.y4m" $tiny -an -output_ts_offset 100 "$tmp/late_film.mp4"
+for suffix in mp4 mkv $(! full || echo webm mov); do
+    make -i "$tmp/late_film.mp4" -copyts -c copy $([ $suffix != webm ] || echo -c:v libvpx) "$tmp/late.$suffix"
+    enhance "$tmp/late.$suffix" -o "$tmp/out.mkv" --on-error stop --progress json
+    same "a film that begins at 100 s is not cut short, .$suffix" \
+        "$? $(count "$tmp/out.mkv") $(grep -c 'cut short' "$tmp/log") $(sed -n 's/.*"begin".*"expected":\([0-9]*\).*/\1/p' "$tmp/log")" "0 48 0 48"
+done
 # Between two frames, so that no decoder complains, and for less than a second.
 at=$(ffprobe -v error -select_streams v:0 -show_entries packet=pos -of csv=p=0 "$tmp/long.mp4" | tail -n 6 | head -n 1)
 head -c "${at%,}" "$tmp/long.mp4" > "$tmp/cut_six.mp4"
