@@ -85,7 +85,7 @@ static void lower_function(lowering *l, const graph_node *node, mona_file_epilog
         e->alpha = half_from_double((double)node->after_add.alpha);
         return;
     }
-    table_fill(&node->after_add, table_find_source(l->g, node, out), out, table);
+    table_fill(&node->after_add, table_find_source(l->g, node, l->formats), out, table);
     e->activation_after_add = MONA_ACT_TABLE;
     e->slopes = mona_writer_data(&l->w, table, sizeof table);
 }
@@ -187,7 +187,7 @@ bool lower_conv(lowering *l, const graph_node *node)
     const double unit = quantize_unit(l->g, node, l->formats);
     const bool table = table_needed(node, out);
     const table_source sums =
-        table ? table_find_source(l->g, node, out) : (table_source){out.scale, out.zero};
+        table ? table_find_source(l->g, node, l->formats) : (table_source){out.scale, out.zero};
     graph_node shifted = *node;
     if (sums.zero && !shift_bias(l, &shifted, sums))
         return false;

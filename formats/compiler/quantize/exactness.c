@@ -15,6 +15,7 @@
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "formats/element.h"
 #include "formats/compiler/quantize/weights.h"
@@ -93,14 +94,30 @@ static unsigned conv_text(const graph *g, const graph_node *node, const value_fo
                text, size);
 }
 
+/* How far neighbouring entries of a function's table lie apart, at most. */
+static int steepest(const graph *g, const graph_node *node, const value_format *formats)
+{
+    const bool is_signed = formats[node->output].type == MONA_S8;
+    uint8_t table[256];
+    int most = 0;
+    table_fill(&node->after_add, table_find_source(g, node, formats), formats[node->output], table);
+    for (int i = 1; i < 256; i++) {
+        const int rise =
+            is_signed ? (int8_t)table[i] - (int8_t)table[i - 1] : table[i] - table[i - 1];
+        most = abs(rise) > most ? abs(rise) : most;
+    }
+    return most;
+}
+
 unsigned exactness_text(const graph *g, const graph_node *node, const value_format *formats,
                         char *text, size_t size)
 {
     const value_format out = formats[node->output];
     if (!kind_has_filter(node))
         return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
-    if (mona_is_function(node->after_add.kind))
-        return say(2, "the function's argument has 8 bits of its own", text, size);
+    if (table_needed(node, out))
+        return say(1 + steepest(g, node, formats) / 2.0,
+                   "the function's argument has 8 bits of its own", text, size);
     if (!format_is_half(formats[node->inputs[0]]))
         return conv_text(g, node, formats, text, size);
     snprintf(text, size, "within one step: it reads fp16 numbers");

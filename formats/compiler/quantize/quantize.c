@@ -423,8 +423,7 @@ bool quantize_values(const graph *g, const compiler_options *o, value_format *fo
     return true;
 }
 
-/* The largest sum that 8 bits can produce. */
-static double largest_sum(const graph *g, const graph_node *node, value_format in)
+double quantize_largest_sum(const graph *g, const graph_node *node, value_format in)
 {
     const size_t filter = weights_filter(g, node);
     double largest = 0;
@@ -447,7 +446,7 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
     if (format_is_half(formats[node->inputs[0]]))
         return 1;
     if (table_needed(node, out))
-        return (double)table_find_source(g, node, out).scale;
+        return (double)table_find_source(g, node, formats).scale;
     if (!format_is_half(out))
         return (double)out.scale;
     const graph_value *sum = &g->values[node->before];
@@ -456,7 +455,7 @@ double quantize_unit(const graph *g, const graph_node *node, const value_format 
                         : seen_range(g, g->values[node->output].root);
     const bool seen = r.low <= r.high;
     double max = seen ? fmax(fabs((double)r.low), fabs((double)r.high))
-                      : largest_sum(g, node, formats[node->inputs[0]]);
+                      : quantize_largest_sum(g, node, formats[node->inputs[0]]);
     if (node->input_count == 2) /* its scale is an fp16 number too, in these units */
         max = fmax(max, (double)formats[node->inputs[1]].scale);
     int exponent = 0;

@@ -34,6 +34,9 @@ bool quantize_is_planes(const graph *g, const compiler_options *options, uint32_
  * sums are real values until they are stored. */
 double quantize_unit(const graph *g, const graph_node *node, const value_format *formats);
 
+/* The largest sum that 8 bits can produce. */
+double quantize_largest_sum(const graph *g, const graph_node *node, value_format in);
+
 /* The format of the planes of output i. */
 bool quantize_output(const graph *g, const compiler_options *options, const value_format *formats,
                      uint32_t i, value_format *format, format_error *error);
@@ -74,8 +77,9 @@ typedef struct table_source {
 /* Whether the node ends in a function that a table must compute, as its result has 8 bits. */
 bool table_needed(const graph_node *node, value_format result);
 
-/* The sums for which the function's result is not yet constant, of those that calibration saw. */
-table_source table_find_source(const graph *g, const graph_node *node, value_format result);
+/* The sums for which the function's result is not yet constant, of those that calibration saw or,
+ * without one, that can be. */
+table_source table_find_source(const graph *g, const graph_node *node, const value_format *formats);
 
 /* Fills the table. */
 void table_fill(const graph_activation *function, table_source from, value_format result,

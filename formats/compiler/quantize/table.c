@@ -66,14 +66,30 @@ static double trimmed(const graph_activation *f, value_format result, double end
     return x - direction / 16; /* the last one that does not differ */
 }
 
-table_source table_find_source(const graph *g, const graph_node *node, value_format result)
+/* The largest argument of a node's function, by absolute value, as far as formats tell. */
+static double largest_argument(const graph *g, const graph_node *node, const value_format *formats)
 {
+    double largest = 0;
+    for (uint32_t i = 0; i < node->input_count; i++)
+        if (format_is_half(formats[node->inputs[i]]))
+            return INFINITY;
+    if (!kind_has_filter(node) || node->activation.kind == MONA_ACT_PRELU)
+        return INFINITY;
+    if (node->input_count == 2)
+        largest = 255 * (double)formats[node->inputs[1]].scale;
+    return largest + quantize_largest_sum(g, node, formats[node->inputs[0]]);
+}
+
+table_source table_find_source(const graph *g, const graph_node *node, const value_format *formats)
+{
+    const value_format result = formats[node->output];
     const graph_value *before = &g->values[node->before];
     const bool seen = before->low <= before->high;
     /* Quantised models are not calibrated. Functions that grow follow x, from at most 1 below. */
     const double most = (double)result.scale * (highest(result) - result.zero) + 1;
-    double low = seen ? fmin((double)before->low, 0) : -FAR;
-    double high = seen ? fmax((double)before->high, 0) : fmax(most, FAR);
+    const double largest = seen ? 0 : largest_argument(g, node, formats);
+    double low = seen ? fmin((double)before->low, 0) : fmax(-largest, -FAR);
+    double high = seen ? fmax((double)before->high, 0) : fmin(largest, fmax(most, FAR));
     low = fmin(trimmed(&node->after_add, result, low, -FAR), 0);
     high = fmax(trimmed(&node->after_add, result, high, FAR), 0);
     const double span = high - low; /* 0: always zero, as far as calibration saw */

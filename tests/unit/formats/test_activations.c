@@ -297,7 +297,7 @@ static void tables_end_where_results_do(void **state)
     graph_value sums = {.low = -40, .high = 1e20f};
     const graph g = {.values = &sums, .value_count = 1};
     const value_format six = {MONA_S8, 6.0f / 127, 0};
-    const table_source source = table_find_source(&g, &node, six);
+    const table_source source = table_find_source(&g, &node, &six);
     assert_float_equal(-source.scale * (float)source.zero, -3, 0.1);
     assert_float_equal(source.scale * (float)(255 - source.zero), 6, 0.1);
 }

@@ -247,25 +247,33 @@ static void coarse_scales_are_exact(void **state)
 }
 
 /* Nobody has measured what a function of a quantised model takes: its table reaches as far as its
- * result. */
+ * result, or as what it reads. `most`: how many steps off it may be told to be. */
 static void functions_reach_as_far_as_their_results(void **state)
 {
     (void)state;
     static const struct {
         const char *function;
-        float step;
-    } cases[] = {{"Softplus", 0.125f}, {"Elu", 0.125f}, {"Softplus", 1}, {"Elu", 1}};
+        quantisation in, out;
+        unsigned most;
+    } cases[] = {{"Softplus", {0x1p-3f, 0, true}, {0x1p-3f, 0, true}, 2},
+                 {"Elu", {0x1p-3f, 0, true}, {0x1p-3f, 0, true}, 2},
+                 {"Softplus", {1, 0, true}, {1, 0, true}, 2},
+                 {"Elu", {1, 0, true}, {1, 0, true}, 2},
+                 {"Sigmoid", {0x1p-9f, 0, true}, {0x1p-9f, 0, false}, 2},
+                 {"Softplus", {0x1p-3f, 0, true}, {0x1p-8f, 0, false}, 4}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        const quantisation s8 = {cases[i].step, 0, true};
-        const float range = 127 * cases[i].step;
+        const float range = 127 * cases[i].in.scale;
         qmap x;
         qnet n = qnet_begin(&x, SIDE);
         ob_constant(n.b, "range", "", &range);
         qnet_node(&n, "Mul", "x range", x.name);
-        x = qnet_one(&n, cases[i].function, qnet_quantise(&n, x, s8));
-        const outcome o = run(qnet_end(&n, qnet_quantise(&n, x, s8)), &half_planes, s8.scale);
-        print_message("%s to %.0f: at most %.3f steps\n", cases[i].function, (double)range, o.most);
-        assert_true(o.most < 1.125);
+        x = qnet_one(&n, cases[i].function, qnet_quantise(&n, x, cases[i].in));
+        x = qnet_quantise(&n, x, cases[i].out);
+        const outcome o = run(qnet_end(&n, x), &half_planes, cases[i].out.scale);
+        print_message("%s to %g: at most %.3f steps; %s\n", cases[i].function, (double)range,
+                      o.most, told);
+        assert_int_equal(told_steps, cases[i].most);
+        assert_true(o.most < (told_steps == 2 ? 1 : told_steps) + 0.125);
     }
 }
 
