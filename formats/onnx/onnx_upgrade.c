@@ -123,6 +123,13 @@ static bool upgrade_softmax(const upgrade *u)
     return true;
 }
 
+/* Until operator set 11, it had another name. */
+static bool upgrade_scatter(const upgrade *u)
+{
+    u->node->op_type = "ScatterElements";
+    return true;
+}
+
 /* In operator set 6, a list of slopes has one per channel. */
 static bool upgrade_prelu(const upgrade *u)
 {
@@ -180,6 +187,7 @@ static const struct {
     {"ReduceSum", 13, upgrade_axes},
     {"ReduceSumSquare", 18, upgrade_axes},
     {"Resize", 11, upgrade_resize},
+    {"Scatter", ONNX_OPSET_MAX + 1, upgrade_scatter},
     {"Slice", 10, upgrade_slice},
     {"Softmax", 13, upgrade_softmax},
     {"Split", 13, upgrade_split},

@@ -275,3 +275,44 @@ bool op_clip(op_call *c)
     }
     return true;
 }
+
+/* ---- special numbers ------------------------------------------------------------------------ */
+
+bool op_is_nan(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    if (!op_result(c, 0, ELEMENT_BOOL, x->rank, x->dims))
+        return false;
+    for (size_t i = 0; i < x->count; i++)
+        tensor_set_int(c->out, i, isnan(tensor_number(x, i)));
+    return true;
+}
+
+bool op_is_inf(op_call *c)
+{
+    const bool negative = onnx_int(c->node, "detect_negative", 1),
+               positive = onnx_int(c->node, "detect_positive", 1);
+    const tensor *x = op_in(c, 0);
+    if (!op_result(c, 0, ELEMENT_BOOL, x->rank, x->dims))
+        return false;
+    for (size_t i = 0; i < x->count; i++) {
+        const double v = tensor_number(x, i);
+        tensor_set_int(c->out, i, isinf(v) && (v < 0 ? negative : positive));
+    }
+    return true;
+}
+
+/* 0 between -lambd and lambd, and nearer to 0 by the bias outside. */
+bool op_shrink(op_call *c)
+{
+    const double limit = (double)onnx_float(c->node, "lambd", 0.5f),
+                 bias = (double)onnx_float(c->node, "bias", 0);
+    const tensor *x = op_in(c, 0);
+    if (!op_result_like(c, 0, x))
+        return false;
+    for (size_t i = 0; i < x->count; i++) {
+        const double v = tensor_number(x, i);
+        tensor_set_number(c->out, i, v < -limit ? v + bias : v > limit ? v - bias : 0);
+    }
+    return true;
+}

@@ -17,7 +17,7 @@ static bool refuse_operator(const onnx_graph *g, const onnx_node *node, format_e
 
 static bool check_call(const reference_row *row, op_call *c)
 {
-    char types[384];
+    char types[384], fault[128];
     if (c->in_count < row->min_inputs ||
         (c->in_count > row->max_inputs && row->max_inputs != OPERATOR_ANY_COUNT))
         return op_fail(c, "has %u inputs; expected %u to %u", c->in_count, row->min_inputs,
@@ -25,9 +25,8 @@ static bool check_call(const reference_row *row, op_call *c)
     for (uint32_t i = 0; i < row->min_inputs; i++)
         if (!c->in[i])
             return op_fail(c, "leaves out input %u", i);
-    const char *unknown = reference_unknown_attribute(row, c->node);
-    if (unknown)
-        return op_fail(c, "has the attribute '%.40s', which mona does not know", unknown);
+    if (reference_attribute_fault(row, c->node, fault, sizeof fault))
+        return op_fail(c, "%s", fault);
     reference_types(row->types, types, sizeof types);
     if (!(row->types >> c->in[0]->type & 1))
         return op_fail(c, "works on %s; supported: %s", element_name(c->in[0]->type), types);

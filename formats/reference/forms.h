@@ -29,6 +29,9 @@ bool op_pad_read(op_call *c, op_padding *p);
 /* The axis and the sizes of a Split's parts. sizes: room for one for each output. */
 bool op_split_read(op_call *c, uint32_t *axis, int64_t *sizes);
 
+/* The axes of a MeanVarianceNormalization, as a mask. */
+bool op_mean_variance_axes(op_call *c, uint32_t *mask);
+
 /* The equation of an Einsum, such as bchw,dc->bdhw. */
 enum { EINSUM_LABELS = 3 * TENSOR_MAX_RANK }; /* of two operands and the result */
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Operators that create tensors from shapes and numbers. */
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,5 +66,92 @@ bool op_range(op_call *c)
         return false;
     for (int64_t i = 0; i < count; i++)
         tensor_set_number(c->out, (size_t)i, first + (double)i * step);
+    return true;
+}
+
+/* Ones on a diagonal of a matrix like x. */
+bool op_eye_like(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const int64_t k = onnx_int(c->node, "k", 0);
+    const int64_t type = onnx_int(c->node, "dtype", x->type);
+    if (!element_size(type))
+        return op_fail(c, "asks for type %s (%" PRId64 "), which is not supported",
+                       element_name(type), type);
+    if (x->rank != 2)
+        return op_fail(c, "works on a tensor of %u dimensions; expected 2", x->rank);
+    if (!op_result(c, 0, (element_type)type, 2, x->dims))
+        return false;
+    for (int64_t i = 0; i < x->dims[0]; i++)
+        if (k >= -i && k < x->dims[1] - i)
+            tensor_set_number(c->out, (size_t)(i * x->dims[1] + i + k), 1);
+    return true;
+}
+
+/* The indices of all elements that are not 0: those of each axis, one after another. */
+bool op_non_zero(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    int64_t dims[2] = {x->rank, 0};
+    if (!op_known(c, 0))
+        return false;
+    for (size_t i = 0; i < x->count; i++)
+        dims[1] += tensor_number(x, i) != 0;
+    if (!op_result(c, 0, ELEMENT_INT64, 2, dims))
+        return false;
+    for (size_t i = 0, n = 0; i < x->count; i++) {
+        if (tensor_number(x, i) == 0)
+            continue;
+        size_t rest = i;
+        for (uint32_t k = x->rank; k-- > 0; rest /= (size_t)x->dims[k])
+            tensor_set_int(c->out, k * (size_t)dims[1] + n, (int64_t)(rest % (size_t)x->dims[k]));
+        n++;
+    }
+    return true;
+}
+
+bool op_one_hot(op_call *c)
+{
+    const tensor *indices = op_in(c, 0), *depth = op_in(c, 1), *values = op_in(c, 2);
+    int64_t dims[TENSOR_MAX_RANK + 1];
+    uint32_t axis;
+    if (depth->count != 1 || values->count != 2)
+        return op_fail(c, "has %zu depths and %zu values; expected 1 and 2", depth->count,
+                       values->count);
+    if (!op_axis(c, onnx_int(c->node, "axis", -1), indices->rank + 1, &axis) || !op_known(c, 1))
+        return false;
+    const double deep = tensor_number(depth, 0);
+    if (!(deep >= 1 && deep <= TENSOR_MAX_COUNT))
+        return op_fail(c, "has a depth of %g", deep);
+    for (uint32_t i = 0; i <= indices->rank; i++)
+        dims[i] = i == axis ? (int64_t)deep : indices->dims[i - (i > axis)];
+    if (!op_result(c, 0, values->type, indices->rank + 1, dims))
+        return false;
+    const tensor_dims s = tensor_split(c->out, axis);
+    for (size_t i = 0; i < c->out->count; i++) {
+        const double at = tensor_number(indices, i / s.after / s.along * s.after + i % s.after);
+        const bool on = (at < 0 ? at + deep : at) == (double)(i / s.after % s.along);
+        memcpy(tensor_at(c->out, i), tensor_at(values, on), element_size(values->type));
+    }
+    return true;
+}
+
+/* One of both triangles, with the diagonal that is k to the right. */
+bool op_trilu(op_call *c)
+{
+    const bool upper = onnx_int(c->node, "upper", 1);
+    const tensor *x = op_in(c, 0);
+    int64_t k = 0;
+    uint32_t count;
+    if (x->rank < 2)
+        return op_fail(c, "works on a tensor of %u dimensions; expected 2 or more", x->rank);
+    if (!op_result_like(c, 0, x) || !op_ints(c, 1, &k, 1, &count))
+        return false;
+    const int64_t rows = x->dims[x->rank - 2], columns = x->dims[x->rank - 1];
+    for (size_t i = 0; i < x->count; i++) {
+        const int64_t row = (int64_t)i / columns % rows, column = (int64_t)i % columns;
+        if (upper ? column - row >= k : column - row <= k)
+            memcpy(tensor_at(c->out, i), tensor_at(x, i), element_size(x->type));
+    }
     return true;
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "formats/reference/forms.h"
 #include "formats/reference/operators.h"
 
 typedef struct moments {
@@ -199,6 +200,109 @@ bool op_layer_norm(op_call *c)
         if (op_wants(c, 2))
             tensor_set_number(&c->out[2], n, by);
         normalize_line(c, &line, n, m.mean, by);
+    }
+    return true;
+}
+
+/* ---- by neighbouring channels, norms and moments -------------------------------------------- */
+
+/* x / (bias + alpha / size * the sum of squares of `size` channels around)^beta */
+bool op_lrn(op_call *c)
+{
+    const int64_t size = onnx_int(c->node, "size", 0);
+    const double alpha = (double)onnx_float(c->node, "alpha", 1e-4f),
+                 beta = (double)onnx_float(c->node, "beta", 0.75f),
+                 bias = (double)onnx_float(c->node, "bias", 1);
+    const tensor *x = op_in(c, 0);
+    tensor_dims s = {0};
+    if (!read_maps(c, &s))
+        return false;
+    if (size < 1 || size > 2 * (int64_t)s.along)
+        return op_fail(c, "has a size of %" PRId64 " for %zu channels", size, s.along);
+    if (!op_result_like(c, 0, x))
+        return false;
+    const size_t below = (size_t)(size - 1) / 2, above = (size_t)size / 2;
+    for (size_t i = 0; i < x->count; i++) {
+        const size_t at = i / s.after % s.along, first = i - at * s.after;
+        double sum = 0;
+        for (size_t k = at > below ? at - below : 0; k < s.along && k <= at + above; k++) {
+            const double v = tensor_number(x, first + k * s.after);
+            sum += v * v;
+        }
+        tensor_set_number(c->out, i,
+                          tensor_number(x, i) / pow(bias + alpha / (double)size * sum, beta));
+    }
+    return true;
+}
+
+/* x / its norm along an axis; where that is 0, x is. */
+bool op_lp_normalization(op_call *c)
+{
+    const int64_t p = onnx_int(c->node, "p", 2);
+    const tensor *x = op_in(c, 0);
+    uint32_t axis;
+    if (p != 1 && p != 2)
+        return op_fail(c, "has p %" PRId64 "; expected 1 or 2", p);
+    if (!op_axis(c, onnx_int(c->node, "axis", -1), x->rank, &axis) || !op_result_like(c, 0, x))
+        return false;
+    const tensor_dims s = tensor_split(x, axis);
+    for (size_t line = 0; line < s.before * s.after; line++) {
+        const size_t first = line / s.after * s.along * s.after + line % s.after;
+        double sum = 0;
+        for (size_t k = 0; k < s.along; k++) {
+            const double v = tensor_number(x, first + k * s.after);
+            sum += p == 1 ? fabs(v) : v * v;
+        }
+        const double norm = p == 1 ? sum : sqrt(sum);
+        for (size_t k = 0; k < s.along; k++) {
+            const size_t i = first + k * s.after;
+            tensor_set_number(c->out, i, norm == 0 ? 0 : tensor_number(x, i) / norm);
+        }
+    }
+    return true;
+}
+
+bool op_mean_variance_axes(op_call *c, uint32_t *mask)
+{
+    static const int64_t usual[] = {0, 2, 3};
+    const onnx_attribute *a = onnx_find_attribute(c->node, "axes");
+    const size_t count = a ? a->count : sizeof usual / sizeof *usual;
+    *mask = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t axis;
+        if (!op_axis(c, a ? a->ints[i] : usual[i], op_in(c, 0)->rank, &axis))
+            return false;
+        *mask |= 1u << axis;
+    }
+    return true;
+}
+
+/* (x - mean) / (standard deviation + 1e-9) */
+bool op_mean_variance(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    tensor kept = *x;
+    uint32_t mask;
+    size_t sets = 1;
+    if (!op_mean_variance_axes(c, &mask) || !op_result_like(c, 0, x))
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++)
+        sets *= (size_t)(kept.dims[i] = mask >> i & 1 ? 1 : x->dims[i]);
+    moments *m = op_scratch(c, sets, sizeof *m);
+    if (!m)
+        return false;
+    const double each = (double)x->count / (double)sets;
+    op_walk w = op_walk_start(&kept, x->rank, x->dims), again = w, last = w;
+    for (size_t i = 0; i < x->count; i++, op_walk_next(&w))
+        m[w.offset].mean += tensor_number(x, i) / each;
+    for (size_t i = 0; i < x->count; i++, op_walk_next(&again)) {
+        const double d = tensor_number(x, i) - m[again.offset].mean;
+        m[again.offset].variance += d * d / each;
+    }
+    for (size_t i = 0; i < x->count; i++, op_walk_next(&last)) {
+        const moments *of = &m[last.offset];
+        tensor_set_number(c->out, i,
+                          (tensor_number(x, i) - of->mean) / (sqrt(of->variance) + 1e-9));
     }
     return true;
 }

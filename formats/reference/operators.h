@@ -20,8 +20,10 @@ typedef struct reference_row { /* columns of operators.inc */
 
 /* NULL: there is no such operator. */
 const reference_row *reference_find(const char *name);
-/* An attribute of the node that its operator does not have; NULL: none. */
-const char *reference_unknown_attribute(const reference_row *row, const onnx_node *node);
+/* Whether an attribute of the node is none of its operator's, or of another kind; text says which,
+ * to follow the node's name. */
+bool reference_attribute_fault(const reference_row *row, const onnx_node *node, char *text,
+                               size_t size);
 /* Runs a kernel of the user's own, which has code; fills out like an operator's function. */
 bool reference_kernel(const mona_kernel *k, const onnx_node *node, const tensor *const *in,
                       tensor *out, format_error *error);

@@ -135,6 +135,37 @@ bool op_arg(op_call *c)
     return true;
 }
 
+bool op_cum_sum(op_call *c)
+{
+    const tensor *x = op_in(c, 0);
+    const bool exclusive = onnx_int(c->node, "exclusive", 0),
+               back = onnx_int(c->node, "reverse", 0);
+    int64_t list = 0;
+    uint32_t axis, count;
+    if (!op_result_like(c, 0, x) || !op_ints(c, 1, &list, 1, &count) ||
+        !op_axis(c, list, x->rank, &axis))
+        return false;
+    const tensor_dims s = tensor_split(x, axis);
+    for (size_t line = 0; line < s.before * s.after; line++) {
+        double sum = 0;
+        int64_t whole = 0;
+        for (size_t k = 0; k < s.along; k++) {
+            const size_t i = (line / s.after * s.along + (back ? s.along - 1 - k : k)) * s.after +
+                             line % s.after;
+            const double before = sum;
+            const int64_t whole_before = whole;
+            if (element_is_float(x->type)) {
+                sum += tensor_number(x, i);
+                tensor_set_number(c->out, i, exclusive ? before : sum);
+            } else {
+                whole = (int64_t)((uint64_t)whole + (uint64_t)tensor_int(x, i));
+                tensor_set_int(c->out, i, exclusive ? whole_before : whole);
+            }
+        }
+    }
+    return true;
+}
+
 /* ---- softmax ------------------------------------------------------------------------------ */
 
 static void softmax_line(const tensor *x, tensor *out, size_t first, size_t count, size_t step,

@@ -48,12 +48,42 @@ static bool is_listed(const char *list, const char *word)
     return false;
 }
 
-const char *reference_unknown_attribute(const reference_row *row, const onnx_node *node)
+/* The kind of an attribute, which is the same in all operators but for `value`. */
+static onnx_kind kind_of(const onnx_attribute *a)
 {
-    for (uint32_t i = 0; i < node->attribute_count; i++)
-        if (!is_listed(row->attributes, node->attributes[i].name))
-            return node->attributes[i].name;
-    return NULL;
+    static const char floats[] =
+        "alpha beta bias cubic_coeff_a epsilon extrapolation_value gamma lambd max min momentum "
+        "ratio scale scales softcap";
+    static const char texts[] = "approximate auto_pad coordinate_transformation_mode equation "
+                                "keep_aspect_ratio_policy mode "
+                                "nearest_mode padding_mode reduction round_mode";
+    return !strcmp(a->name, "value")    ? a->kind
+           : is_listed(floats, a->name) ? ONNX_FLOATS
+           : is_listed(texts, a->name)  ? ONNX_TEXT
+                                        : ONNX_INTS;
+}
+
+bool reference_attribute_fault(const reference_row *row, const onnx_node *node, char *text,
+                               size_t size)
+{
+    static const char *const kinds[] = {[ONNX_INTS] = "integers",
+                                        [ONNX_FLOATS] = "floats",
+                                        [ONNX_TEXT] = "a text",
+                                        [ONNX_TENSOR] = "a tensor",
+                                        [ONNX_OTHER] = "something else"};
+    for (uint32_t i = 0; i < node->attribute_count; i++) {
+        const onnx_attribute *a = &node->attributes[i];
+        const bool known = is_listed(row->attributes, a->name);
+        if (known && a->kind == kind_of(a))
+            continue;
+        if (known)
+            snprintf(text, size, "has %s as its attribute '%.40s'; expected %s", kinds[a->kind],
+                     a->name, kinds[kind_of(a)]);
+        else
+            snprintf(text, size, "has the attribute '%.40s', which mona does not know", a->name);
+        return true;
+    }
+    return false;
 }
 
 void reference_types(uint32_t types, char *text, size_t size)

@@ -151,13 +151,20 @@ bool array_bind(importer *im, uint32_t i, array a)
 
 /* ---- constants and views ------------------------------------------------------------------ */
 
-array array_number(importer *im, mona_type type, double number)
+array array_constant(importer *im, mona_type type, uint32_t rank, const int64_t *dims,
+                     void *elements)
 {
-    graph *g = im->g;
-    void *elements = graph_alloc(g, 1, sizeof(int64_t));
-    const uint32_t value = elements ? graph_add_array(g, "", type, 1) : UINT32_MAX;
+    const uint32_t value =
+        elements ? graph_add_array(im->g, "", type, array_elements(rank, dims)) : UINT32_MAX;
     if (value == UINT32_MAX)
         return array_fail(im, "needs more memory than there is");
+    im->g->values[value].elements = elements;
+    return array_of_value(im->g, value, rank, dims);
+}
+
+array array_number(importer *im, mona_type type, double number)
+{
+    void *elements = graph_alloc(im->g, 1, sizeof(int64_t));
     const float single = (float)number;
     const uint16_t half = half_from_double(number);
     const int64_t integer =
@@ -165,9 +172,9 @@ array array_number(importer *im, mona_type type, double number)
     const void *from = type == MONA_F32   ? (const void *)&single
                        : type == MONA_F16 ? (const void *)&half
                                           : (const void *)&integer;
-    memcpy(elements, from, mona_type_size(type));
-    g->values[value].elements = elements;
-    return array_of_value(g, value, 0, NULL);
+    if (elements)
+        memcpy(elements, from, mona_type_size(type));
+    return array_constant(im, type, 0, NULL, elements);
 }
 
 array array_view(importer *im, array a, uint32_t rank, const int64_t *dims)

@@ -54,6 +54,9 @@ bool array_bind(importer *im, uint32_t i, array a);
 /* ---- constants and views ------------------------------------------------------------------ */
 /* A single number of rank 0. */
 array array_number(importer *im, mona_type type, double number);
+/* A constant; elements: of graph_alloc. NULL: there was no memory for them. */
+array array_constant(importer *im, mona_type type, uint32_t rank, const int64_t *dims,
+                     void *elements);
 /* A dense array in another shape with the same number of elements. */
 array array_view(importer *im, array a, uint32_t rank, const int64_t *dims);
 /* Reorders the axes: axis i of the result is a's axis order[i]. */

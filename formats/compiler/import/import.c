@@ -248,13 +248,12 @@ static bool add_node(importer *im)
     const bool own = onnx_kernel_of(im->model, im->node);
     const operator_row *row = own ? &operator_kernel : operator_find(im->node->op_type);
     const uint32_t nodes = im->g->node_count;
+    char fault[128];
     im->why_array = NULL;
     if (!row)
         return import_fail(im, "is not supported by the engine; mona ops --engine lists what is");
-    const char *unknown =
-        own ? NULL : reference_unknown_attribute(reference_find(row->name), im->node);
-    if (unknown)
-        return import_fail(im, "has the attribute '%.40s', which mona does not know", unknown);
+    if (!own && reference_attribute_fault(reference_find(row->name), im->node, fault, sizeof fault))
+        return import_fail(im, "%s", fault);
     if (!row->import && !row->array)
         return import_fail(
             im, "is run by the engine only where constants and sizes determine its result: "

@@ -3,6 +3,7 @@
 #include "formats/compiler/import/array.h"
 #include "formats/reference/forms.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- of one ------------------------------------------------------------------------------- */
@@ -106,6 +107,47 @@ bool import_array_clip(importer *im)
     if (import_has(im, 2))
         x = array_binary(im, type, MONA_FN_MIN, x, array_in(im, 2));
     return array_bind(im, 0, x);
+}
+
+/* ---- special numbers ------------------------------------------------------------------------ */
+
+bool import_array_is_nan(importer *im)
+{
+    const array x = array_in(im, 0);
+    return array_bind(
+        im, 0,
+        array_unary(im, MONA_U8, MONA_FN_NOT, array_binary(im, MONA_U8, MONA_FN_EQUAL, x, x)));
+}
+
+bool import_array_is_inf(importer *im)
+{
+    const bool negative = onnx_int(im->node, "detect_negative", 1),
+               positive = onnx_int(im->node, "detect_positive", 1);
+    array x = array_in(im, 0);
+    if (negative && positive)
+        x = array_unary(im, MONA_F32, MONA_FN_ABS, x);
+    const array found =
+        array_binary(im, MONA_U8, MONA_FN_EQUAL, x,
+                     array_number(im, MONA_F32, positive ? (double)INFINITY : -(double)INFINITY));
+    const array any = array_binary(im, MONA_U8, MONA_FN_MUL, found,
+                                   array_number(im, MONA_U8, negative || positive));
+    return array_bind(im, 0, any);
+}
+
+bool import_array_shrink(importer *im)
+{
+    const mona_type type = array_result_type(im, 0);
+    const double limit = (double)onnx_float(im->node, "lambd", 0.5f);
+    const array x = array_in(im, 0), zero = array_number(im, MONA_F32, 0),
+                bias = array_number(im, MONA_F32, (double)onnx_float(im->node, "bias", 0));
+    const array below =
+        array_binary(im, MONA_U8, MONA_FN_LESS, x, array_number(im, MONA_F32, -limit));
+    const array above =
+        array_binary(im, MONA_U8, MONA_FN_LESS, array_number(im, MONA_F32, limit), x);
+    const array high[3] = {above, array_binary(im, MONA_F32, MONA_FN_SUB, x, bias), zero};
+    const array all[3] = {below, array_binary(im, MONA_F32, MONA_FN_ADD, x, bias),
+                          array_apply(im, MONA_F32, MONA_FN_WHERE, 3, high)};
+    return array_bind(im, 0, array_apply(im, type, MONA_FN_WHERE, 3, all));
 }
 
 /* ---- conversions -------------------------------------------------------------------------- */

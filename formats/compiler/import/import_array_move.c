@@ -8,13 +8,13 @@
 
 #include "formats/reference/execute.h"
 
-/* A tensor with the numbers 1, 2, ... in t's shape. */
-static bool number_elements(tensor *numbers, const tensor *t)
+/* A tensor with the numbers `before` + 1, + 2, ... in t's shape. */
+static bool number_elements(tensor *numbers, const tensor *t, size_t before)
 {
     if (!tensor_make(numbers, ELEMENT_INT64, t->rank, t->dims))
         return false;
     for (size_t i = 0; i < t->count; i++)
-        ((int64_t *)numbers->data)[i] = (int64_t)i + 1;
+        ((int64_t *)numbers->data)[i] = (int64_t)(before + i) + 1;
     return true;
 }
 
@@ -46,15 +46,20 @@ static bool read_fill(importer *im, array x, uint64_t *fill)
     return true;
 }
 
-/* Runs the reference on the numbers of input 0's elements; the other inputs must be constant. pad:
- * as if it had no input 2. */
-static bool run_reference(importer *im, const tensor *numbers, bool pad, tensor *out)
+/* Runs the reference on the numbers of input 0's elements, and on `second` as input 2, or, if that
+ * has no elements, as if there were none. The other inputs must be constant; second NULL: input 2,
+ * too. */
+static bool run_reference(importer *im, const tensor *numbers, const tensor *second, tensor *out)
 {
     const tensor **in = calloc(im->node->input_count, sizeof *in);
     bool ok = in ? true : import_fail(im, "needs more memory than there is");
     for (uint32_t i = 1; ok && i < im->node->input_count; i++) {
-        if (!import_has(im, i) || (pad && i == 2))
+        if (!import_has(im, i))
             continue;
+        if (second && i == 2) {
+            in[i] = second->count ? second : NULL;
+            continue;
+        }
         in[i] = &im->model->values[im->node->inputs[i]].tensor;
         if (!in[i]->data)
             ok = import_fail(im,
@@ -111,11 +116,12 @@ static bool move(importer *im, bool pad, const tensor *indices)
     const array x = t ? array_in(im, 0) : array_none;
     uint64_t fill = 0;
     if (!array_ok(x) || !out || (pad && !read_fill(im, x, &fill)) || !worth_moving(im, t) ||
-        !number_elements(&numbers, t)) {
+        !number_elements(&numbers, t, 0)) {
         free(out);
         return array_ok(x) && import_fail(im, "needs more memory than there is");
     }
-    bool ok = run_reference(im, &numbers, pad, out);
+    static const tensor nothing = {0};
+    bool ok = run_reference(im, &numbers, pad ? &nothing : NULL, out);
     if (ok && indices)
         join_axes(&out[0], array_axis(im, x.rank, 0), indices->rank);
     for (uint32_t i = 0; ok && i < im->node->output_count; i++)
@@ -182,4 +188,42 @@ bool import_array_gather(importer *im)
     const array x = array_in(im, 0);
     return array_ok(x) &&
            array_bind(im, 0, array_gather(im, x, array_axis(im, x.rank, 0), array_in(im, 1)));
+}
+
+/* Places that the reference finds among the elements of x and, behind them, the updates. */
+static int32_t *scattered(importer *im, const tensor *x, const tensor *updates)
+{
+    tensor numbers = {0}, second = {0}, *out = calloc(im->node->output_count + 1, sizeof *out);
+    int32_t *places = graph_alloc(im->g, x->count, sizeof *places);
+    const bool ok = out && places && number_elements(&numbers, x, 0) &&
+                    number_elements(&second, updates, x->count);
+    if (!ok)
+        import_fail(im, "needs more memory than there is");
+    const bool found = ok && run_reference(im, &numbers, &second, out);
+    for (size_t i = 0; found && i < x->count; i++)
+        places[i] = (int32_t)(tensor_int(&out[0], i) - 1);
+    if (out)
+        tensor_free(&out[0]);
+    tensor_free(&numbers);
+    tensor_free(&second);
+    free(out);
+    return found ? places : NULL;
+}
+
+bool import_array_scatter(importer *im)
+{
+    const tensor *t = array_in_tensor(im, 0), *u = array_in_tensor(im, 2);
+    if (!t || !u || !array_may_move(im, t->count + u->count))
+        return false;
+    int32_t *places = scattered(im, t, u);
+    if (!places)
+        return false;
+    const mona_type type = array_result_type(im, 0);
+    const int64_t counts[2] = {(int64_t)t->count, (int64_t)u->count};
+    const array parts[2] = {array_view(im, array_cast(im, type, array_in(im, 0)), 1, &counts[0]),
+                            array_view(im, array_cast(im, type, array_in(im, 2)), 1, &counts[1])};
+    return array_ok(parts[0]) && array_ok(parts[1]) &&
+           array_bind(im, 0,
+                      array_gather(im, array_concat(im, 0, 2, parts), 0,
+                                   array_constant(im, MONA_S32, 1, &counts[0], places)));
 }

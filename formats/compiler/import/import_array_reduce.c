@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reductions and sorting, and operators built from them: softmax and normalisations. */
 #include "formats/compiler/import/array.h"
+#include "formats/reference/forms.h"
 
 /* ---- reductions --------------------------------------------------------------------------- */
 
@@ -242,4 +243,83 @@ bool import_array_batch_norm(importer *im)
                scale_and_shift(im, array_result_type(im, 0), r.centred, factor, &parameters[1])) &&
            (!trains || (bind_running(im, 1, parameters[2], r.mean) &&
                         bind_running(im, 2, parameters[3], r.variance)));
+}
+
+/* (x - mean) / (standard deviation + 1e-9) */
+bool import_array_mean_variance(importer *im)
+{
+    uint32_t mask;
+    const array x = array_in(im, 0);
+    if (!array_ok(x))
+        return false;
+    if (!op_mean_variance_axes(&im->call, &mask))
+        return import_refused(im, "axes");
+    const moments r = find_moments(im, x, mask);
+    const array spread =
+        array_binary(im, MONA_F32, MONA_FN_ADD, array_unary(im, MONA_F32, MONA_FN_SQRT, r.variance),
+                     array_number(im, MONA_F32, 1e-9));
+    return array_bind(im, 0,
+                      array_binary(im, array_result_type(im, 0), MONA_FN_DIV, r.centred, spread));
+}
+
+/* Where the norm is 0, all elements are, and stay so. */
+bool import_array_lp_normalization(importer *im)
+{
+    const array x = array_in(im, 0);
+    const mona_reduction f = onnx_int(im->node, "p", 2) == 1 ? MONA_REDUCE_L1 : MONA_REDUCE_L2;
+    if (!array_ok(x))
+        return false;
+    const array norm = array_reduce(im, MONA_F32, f, x, 1u << array_axis(im, x.rank, -1));
+    const array operands[3] = {
+        array_binary(im, MONA_U8, MONA_FN_EQUAL, norm, array_number(im, MONA_F32, 0)),
+        array_number(im, MONA_F32, 1), norm};
+    return array_bind(im, 0,
+                      array_binary(im, array_result_type(im, 0), MONA_FN_DIV, x,
+                                   array_apply(im, MONA_F32, MONA_FN_WHERE, 3, operands)));
+}
+
+/* The mean of squares of `size` channels, as of a pool that counts its padding. */
+static array mean_square(importer *im, array x, uint32_t size)
+{
+    const int64_t inner = (int64_t)array_elements(x.rank - 2, x.dims + 2);
+    const int64_t dims[4] = {x.dims[0], 1, x.dims[1], inner};
+    const mona_array_window record = {
+        .function = MONA_WINDOW_AVERAGE,
+        .arithmetic = MONA_FLOAT,
+        .axes = 2,
+        .count_include_pad = 1,
+        .batch = (uint32_t)x.dims[0],
+        .channels = 1,
+        .outputs = 1,
+        .groups = 1,
+        .axis = {{.in = (uint32_t)x.dims[1],
+                  .out = (uint32_t)x.dims[1],
+                  .kernel = size,
+                  .stride = 1,
+                  .dilation = 1,
+                  .pad_before = (int32_t)(size - 1) / 2,
+                  .pad_after = (int32_t)size / 2},
+                 {.in = (uint32_t)inner,
+                  .out = (uint32_t)inner,
+                  .kernel = 1,
+                  .stride = 1,
+                  .dilation = 1}},
+    };
+    const array squares = array_view(im, array_binary(im, MONA_F32, MONA_FN_MUL, x, x), 4, dims);
+    return array_view(im, array_window(im, MONA_F32, &record, &squares, 1), x.rank, x.dims);
+}
+
+bool import_array_lrn(importer *im)
+{
+    const array x = array_in(im, 0);
+    if (!array_ok(x))
+        return false;
+    const array operands[3] = {
+        mean_square(im, x, (uint32_t)onnx_int(im->node, "size", 0)),
+        array_number(im, MONA_F32, (double)onnx_float(im->node, "alpha", 1e-4f)),
+        array_number(im, MONA_F32, (double)onnx_float(im->node, "bias", 1))};
+    const array power = array_binary(
+        im, MONA_F32, MONA_FN_POW, array_apply(im, MONA_F32, MONA_FN_MUL_ADD, 3, operands),
+        array_number(im, MONA_F32, (double)onnx_float(im->node, "beta", 0.75f)));
+    return array_bind(im, 0, array_binary(im, array_result_type(im, 0), MONA_FN_DIV, x, power));
 }
