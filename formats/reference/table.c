@@ -63,6 +63,15 @@ static onnx_kind kind_of(const onnx_attribute *a)
                                         : ONNX_INTS;
 }
 
+/* Of other attributes with numbers there is one. */
+static bool is_list(const char *name)
+{
+    return is_listed(
+        "axes dilations ends kernel_shape output_padding output_shape pads perm scales "
+        "split starts strides",
+        name);
+}
+
 bool reference_attribute_fault(const reference_row *row, const onnx_node *node, char *text,
                                size_t size)
 {
@@ -73,10 +82,13 @@ bool reference_attribute_fault(const reference_row *row, const onnx_node *node, 
                                         [ONNX_OTHER] = "something else"};
     for (uint32_t i = 0; i < node->attribute_count; i++) {
         const onnx_attribute *a = &node->attributes[i];
-        const bool known = is_listed(row->attributes, a->name);
-        if (known && a->kind == kind_of(a))
+        const bool known = is_listed(row->attributes, a->name), numbers = a->ints || a->floats;
+        if (known && a->kind == kind_of(a) && (!numbers || a->count == 1 || is_list(a->name)))
             continue;
-        if (known)
+        if (known && a->kind == kind_of(a))
+            snprintf(text, size, "has %zu numbers as its attribute '%.40s'; expected one", a->count,
+                     a->name);
+        else if (known)
             snprintf(text, size, "has %s as its attribute '%.40s'; expected %s", kinds[a->kind],
                      a->name, kinds[kind_of(a)]);
         else
