@@ -28,6 +28,13 @@ static const enum AVCodecID not_in_ismv[] = {AV_CODEC_ID_VP9,  AV_CODEC_ID_AV1, 
 static const enum AVCodecID not_in_psp[] = {AV_CODEC_ID_VP9,      AV_CODEC_ID_AV1,
                                             AV_CODEC_ID_FLAC,     AV_CODEC_ID_OPUS,
                                             AV_CODEC_ID_MOV_TEXT, AV_CODEC_ID_NONE};
+/* What these need to be decoded, the size of a block or of a sample, is not in NUT. */
+static const enum AVCodecID not_in_nut[] = {
+    AV_CODEC_ID_WMAV1,       AV_CODEC_ID_WMAV2,      AV_CODEC_ID_WMAPRO,
+    AV_CODEC_ID_WMALOSSLESS, AV_CODEC_ID_WMAVOICE,   AV_CODEC_ID_ATRAC3,
+    AV_CODEC_ID_COOK,        AV_CODEC_ID_ADPCM_G726, AV_CODEC_ID_NONE};
+/* AVI's writer gives these a clock that is not theirs: two seconds of DTS last half a second. */
+static const enum AVCodecID not_in_avi[] = {AV_CODEC_ID_VORBIS, AV_CODEC_ID_DTS, AV_CODEC_ID_NONE};
 static const enum AVCodecID av1[] = {AV_CODEC_ID_AV1, AV_CODEC_ID_NONE};
 static const enum AVCodecID png[] = {AV_CODEC_ID_PNG, AV_CODEC_ID_NONE};
 static const enum AVCodecID raw[] = {AV_CODEC_ID_RAWVIDEO, AV_CODEC_ID_NONE};
@@ -129,7 +136,7 @@ static const container rows[] = {
     {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(&ts_tags, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, NONE)},
-    {CALLED("nut", NULL, ".nut"), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
+    {CALLED("nut", NULL, ".nut"), CODECS(NULL, not_in_nut, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, NONE)},
 
     {CALLED("webm", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
@@ -153,7 +160,7 @@ static const container rows[] = {
     {CALLED("psp", NULL, NULL), CODECS(NULL, not_in_psp, RAW_TAGGED),
      WRITER(&psp_tags, MOV_FILE, MOV_LIVE, NULL),
      IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, NONE)},
-    {CALLED("avi", NULL, NULL), CODECS(NULL, NULL, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL, NULL),
+    {CALLED("avi", NULL, NULL), CODECS(NULL, not_in_avi, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL, NULL),
      IS(o, o, o, o, o, X, X, o, X, o, o, o), HOLDS(o, X, o, X, o, o, o, o, o, o, o, NONE)},
     {CALLED("asf", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, NONE)},

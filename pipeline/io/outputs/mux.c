@@ -584,6 +584,20 @@ static bool is_endless(const AVPacket *packet, const AVStream *from)
                          (AVRational){1, 1}) >= 0;
 }
 
+/* Matroska may leave out how long a packet of sound is, as of ALAC. The last one would last no time
+ * in QuickTime's index, and players would leave it out; it lasts as long as the shortest before. */
+static void tell_duration(mux_stream *s, AVPacket *packet)
+{
+    AVCodecParameters *sound = s->to->codecpar;
+    if (sound->codec_type != AVMEDIA_TYPE_AUDIO || packet->duration > 0 ||
+        packet->dts == AV_NOPTS_VALUE || av_get_audio_frame_duration2(sound, packet->size) > 0)
+        return;
+    const int64_t step = s->last_dts == AV_NOPTS_VALUE ? 0 : packet->dts - s->last_dts;
+    if (step > 0)
+        s->step = s->step ? FFMIN(s->step, step) : step;
+    packet->duration = s->step;
+}
+
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
 {
     const unsigned index = (unsigned)packet->stream_index;
@@ -603,6 +617,7 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
     if (is_endless(packet, from))
         packet->duration = 0;
     av_packet_rescale_ts(packet, from->time_base, s->to->time_base);
+    tell_duration(s, packet);
     make_ascend(m, s, packet);
     return write_copy(m, packet, from->codecpar, error);
 }

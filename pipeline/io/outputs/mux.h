@@ -20,7 +20,7 @@ typedef struct mux_stream {
     AVStream *to;         /* in the output; NULL: it is not copied */
     subtitles *converted; /* NULL, as below: its packets are copied */
     sound *encoded;
-    int64_t last_dts; /* of the copies, in the time base of `to` */
+    int64_t last_dts, step; /* of the copies, in the time base of `to`; 0: no step yet */
 } mux_stream;
 
 typedef struct mux {

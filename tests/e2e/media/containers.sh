@@ -84,6 +84,19 @@ refused attached.mkv ts 'mpegts cannot hold stream 2 (subtitle, subrip); use .mk
 refused cover.mp4 mov 'mov cannot hold stream 2 (cover picture, mjpeg); use .mkv'
 refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
 
+# Sound of which libav's writers lose what a player needs.
+ffmpeg -v error -i "$in/av.mp4" -t 1 -c:v copy -c:a wmav2 "$in/wma.mkv" -t 1 -c:v copy -c:a libvorbis "$in/vorbis.mkv" -t 1 -c:v copy -c:a dca -strict -2 "$in/dts.mkv"
+refused wma.mkv nut 'nut cannot hold stream 1 (audio, wmav2); use .mkv'
+refused vorbis.mkv avi 'avi cannot hold stream 1 (audio, vorbis); use .mkv'
+! full || refused dts.mkv avi 'avi cannot hold stream 1 (audio, dts); use .mkv'
+# Matroska does not tell how long a packet of ALAC is.
+ffmpeg -v error -i "$in/av.mp4" -f lavfi -i sine=r=48000:d=1 -map 0:v -map 1 -c:v copy -c:a alac "$in/alac.mkv"
+"$mona" enhance -y "$in/alac.mkv" -o "$tmp/out.mov" --stages sr --preset ultrafast > "$tmp/log" 2>&1
+sound_md5() {
+    ffmpeg -v error -i "$1" -map 0:a -f md5 -
+}
+same "the last packet of ALAC is played" "$? $(sound_md5 "$tmp/out.mov")" "0 $(sound_md5 "$in/alac.mkv")"
+
 # ---- what the user leaves out ----------------------------------------------------------------------
 # The video of a file whose sound is two seconds longer, so that something would be missing at the end.
 ffmpeg -v error -i "$in/av.mp4" -f lavfi -i sine=d=3.5 -map 0:v -map 1 -c:v copy -c:a aac "$tmp/long.mp4"
