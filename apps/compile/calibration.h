@@ -9,7 +9,8 @@
  *
  * A .npy file holds the only input of a model, or several of them one after another (N first in its
  * shape). For a model of several inputs, NAME=FILE.npy gives each of them a file, all of the same
- * N. uint8 numbers are treated as samples of images; all others are the network's own numbers. */
+ * N. uint8 numbers are treated as samples of images, int8 and uint16 ones as what planes of S8 and
+ * U16 hold, as mona run takes them; all others are the network's own numbers. */
 #ifndef MONA_CALIBRATION_H
 #define MONA_CALIBRATION_H
 
@@ -28,6 +29,8 @@ typedef struct calibration_feed {
         inside,      /* which is part of the network, so that its inputs are samples */
         bgr;         /* inputs of three channels have blue first */
     float mean[3], deviation[3];
+    mona_type planes; /* type of the network's planes */
+    double top;       /* largest sample of U16 planes */
 } calibration_feed;
 
 /* Reads the options --mean, --deviation (either NULL: not given) and --channel-order. False: one
@@ -44,6 +47,8 @@ bool calibration_feed_suits(const calibration_feed *f, const compiler *model, co
 /* A sample as the inputs take it; and a number of the network's own. */
 float calibration_fed(const calibration_feed *f, uint32_t channel, double sample);
 float calibration_fed_number(const calibration_feed *f, uint32_t channel, double number);
+/* What planes of S8 or U16 hold as `stored`. */
+float calibration_fed_stored(const calibration_feed *f, uint32_t channel, double stored);
 
 /* The real value of the largest number of s8 planes that hold every normalised sample. */
 float calibration_feed_range(const calibration_feed *f);

@@ -148,10 +148,17 @@ static bool read_elements(array_file *f, uint64_t place, npy_array *part)
            cli_fail(0, "%s: cannot be read any more", f->path);
 }
 
+/* Whether an array has the type of the planes, and so what they hold. */
+static bool is_stored(const calibration_feed *f, npy_type type)
+{
+    return (f->planes == MONA_S8 && type == NPY_I1) || (f->planes == MONA_U16 && type == NPY_U2);
+}
+
 static bool to_input(const calibration *c, const npy_array *part, const compiler_tensor *t,
                      const reference_array *sides, const char *name, reference_array *input)
 {
     const bool plain = t->array || t->integers, samples = part->type == NPY_U1;
+    const bool stored = is_stored(&c->feed, part->type);
     const size_t plane = (size_t)sides->height * sides->width;
     *input = *sides;
     input->data = malloc(part->count * sizeof *input->data);
@@ -162,6 +169,7 @@ static bool to_input(const calibration *c, const npy_array *part, const compiler
         const uint32_t channel = t->channels == 3 ? (uint32_t)(i / plane) : 0;
         input->data[i] = plain     ? (float)value
                          : samples ? calibration_fed(&c->feed, channel, value)
+                         : stored  ? calibration_fed_stored(&c->feed, channel, value)
                                    : calibration_fed_number(&c->feed, channel, value);
         if (!isfinite(input->data[i]))
             return cli_fail(0, "%s: expected numbers that float32 can hold, found %g", name, value);

@@ -78,6 +78,13 @@ float calibration_fed_number(const calibration_feed *f, uint32_t channel, double
                              : number);
 }
 
+float calibration_fed_stored(const calibration_feed *f, uint32_t channel, double stored)
+{
+    if (f->planes == MONA_U16)
+        return calibration_fed(f, channel, stored * 255 / f->top);
+    return (float)(stored / 127 * (double)(f->normalised ? calibration_feed_range(f) : f->range));
+}
+
 float calibration_feed_range(const calibration_feed *f)
 {
     double range = 0; /* the numbers are from -128 to 127 */

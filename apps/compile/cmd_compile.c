@@ -119,6 +119,8 @@ static bool read_feed(compile_job *job)
     compiler_options *o = &job->options;
     calibration_feed *feed = &job->feed;
     feed->range = (float)job->range;
+    feed->planes = o->input_type;
+    feed->top = (double)((1L << job->bits) - 1);
     if (!calibration_feed_read(feed, job->mean, job->deviation, !job->in_rgb))
         return false;
     if (!feed->normalised)

@@ -84,7 +84,7 @@ frames = [data[i:i + size] for i in range(0, len(data), size)]
 numbers = [eval(sys.argv[1]) for f in frames for c in range(3) for x in f[c::3]]
 head = ("{\x27descr\x27: \x27%s\x27, \x27fortran_order\x27: False, \x27shape\x27: (%d, 3, 64, 64), }" % (kind, len(frames))).encode()
 head += b" " * (63 - (10 + len(head)) % 64) + b"\n"
-out = bytes(numbers) if kind == "|u1" else struct.pack("<%df" % len(numbers), *numbers)
+out = struct.pack("<%d%s" % (len(numbers), {"|u1": "B", "|i1": "b", "<u2": "H", "<f4": "f"}[kind]), *numbers)
 sys.stdout.buffer.write(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head + out)' "$3" "$4"
 }
 # $1: output, $2: folder, rest: options
@@ -145,6 +145,18 @@ if python3 -c 'import numpy' 2> /dev/null; then
     takes s8 "$tmp/normal.npy" 60 "--calibrate $tmp/pictures"
     same "all layers are INT8" "$(head -n 1 "$tmp/said" | grep -c ': int8, ')" 1
     succeeds "s8 has the scale that follows from them" grep -q "in  image: 3 x s8, scale 0.020" "$tmp/said"
+    # $1: type of the input and of the array it is calibrated on, $2: a sample, $3: its type in numpy, $4: what it stands for
+    calibrates() {
+        array "$tmp/pictures/p2.png" rgb24 "$2" "$3" > "$tmp/stored.npy"
+        array "$tmp/pictures/p2.png" rgb24 "$4" '<f4' > "$tmp/real.npy"
+        "$mona" run "$net" -i "$tmp/real.npy" -o "$tmp/wanted.npy" --reference
+        succeeds "$1: calibrated on what the planes hold" "$mona" compile "$net" -o "$tmp/a.mona" --input-type "$1" --calibrate "$tmp/stored.npy"
+        succeeds "$1: it runs" "$mona" run "$tmp/a.mona" -i "$tmp/stored.npy" -o "$tmp/found.npy"
+        at_least "$1: thousandths below 60 that results differ" \
+            "$(differ "$tmp/found.npy" "$tmp/wanted.npy" | awk '{ print int(60 - 1000 * $1) }')" 0
+    }
+    calibrates u16 'x * 4' '<u2' 'x * 4 / 1023'
+    calibrates s8 'x - 128' '|i1' '(x - 128) / 127'
 else
     skip "no python3-numpy"
 fi
