@@ -167,7 +167,7 @@ mona_status mona_plan_load(mona_plan **out, void *memory, const mona_model *mode
 {
     mona_plan *plan;
     plan_progress *progress;
-    mona_status status = mona_plan_begin(&plan, &progress, memory, model, config);
+    mona_status status = mona_plan_begin(out ? &plan : NULL, &progress, memory, model, config);
     if (status)
         return status;
     const mona_file_plan *f = mona_plan_on_ai_core(plan) || config->strip_rows ||

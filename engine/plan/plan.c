@@ -28,7 +28,7 @@ mona_status mona_plan_make(mona_plan **out, void *memory, const mona_model *mode
 {
     mona_plan *plan;
     plan_progress *progress;
-    mona_status status = mona_plan_begin(&plan, &progress, memory, model, config);
+    mona_status status = mona_plan_begin(out ? &plan : NULL, &progress, memory, model, config);
     if (!status)
         status = mona_plan_groups(plan, config, progress);
     if (!status && mona_plan_on_ai_core(plan))

@@ -234,6 +234,8 @@ static void a_size_the_file_has_not_is_refused(void **state)
     assert_int_equal(mona_plan_make(&plan, memory, &model, &other), MONA_ERR_SHAPE);
     const mona_config any = {.threads = 1};
     assert_int_equal(mona_plan_make(&plan, memory, &model, &any), MONA_OK);
+    assert_int_equal(mona_plan_make(NULL, memory, &model, &any), MONA_ERR_ARGUMENT);
+    assert_int_equal(mona_plan_load(NULL, memory, &model, &any), MONA_ERR_ARGUMENT);
     assert_int_equal(mona_plan_input(plan, 0).width, file_sizes[0].width);
     free(memory), free(joined);
 }
