@@ -129,7 +129,8 @@ bool op_one_hot(op_call *c)
         return false;
     const tensor_dims s = tensor_split(c->out, axis);
     for (size_t i = 0; i < c->out->count; i++) {
-        const double at = tensor_number(indices, i / s.after / s.along * s.after + i % s.after);
+        const double at =
+            trunc(tensor_number(indices, i / s.after / s.along * s.after + i % s.after));
         const bool on = (at < 0 ? at + deep : at) == (double)(i / s.after % s.along);
         memcpy(tensor_at(c->out, i), tensor_at(values, on), element_size(values->type));
     }

@@ -290,6 +290,7 @@ static const op_case op_cases[] = {
     UNARY("Neg", "", SMOOTH),
     {"Not", "b:3,4,5", "", 18, STEPS, 0},
     {"OneHot", "n:3,4 i=4 f=0.5,2", "i:axis=-1|0|1|-", 11, STEPS, 0},
+    {"OneHot", "p:3,4,5 i=2! f=0.5,2", "i:axis=-1|1", 11, STEPS, 0},
     LOGIC("Or"),
     {"PRelu", MAP " c:12,1,1", "", 18, SMOOTH, 0},
     {"PRelu", MAP " c:1", "", 18, SMOOTH, 0},
