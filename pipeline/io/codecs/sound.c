@@ -44,6 +44,7 @@ struct sound {
     AVFrame *frame;
     AVPacket *packet;
     AVRational time_base;       /* of the input */
+    int64_t end;                /* of the last frame; AV_NOPTS_VALUE: none came */
     int format, rate, channels; /* that the filters are for */
     const pipeline_notes *notes;
     const char *name;
@@ -167,6 +168,7 @@ sound *sound_open(AVStream *to, const AVStream *from, enum AVCodecID codec,
                      .frame = av_frame_alloc(),
                      .packet = av_packet_alloc(),
                      .time_base = from->time_base,
+                     .end = AV_NOPTS_VALUE,
                      .notes = notes,
                      .name = name,
                      .stream = from->index};
@@ -291,6 +293,16 @@ static bool take(const passage *p, AVFrame *frame)
     return code >= 0 ? convert(p, frame) : fail(p, code);
 }
 
+/* Some decoders, as of WMA, end with sound that has no time: it follows what came before. */
+static void time_frame(sound *s, AVFrame *frame)
+{
+    if (frame->pts == AV_NOPTS_VALUE)
+        frame->pts = s->end;
+    if (frame->pts != AV_NOPTS_VALUE)
+        s->end = frame->pts +
+                 av_rescale_q(frame->nb_samples, (AVRational){1, frame->sample_rate}, s->time_base);
+}
+
 static void tell_damage(sound *s)
 {
     if (!s->told_damage)
@@ -307,8 +319,10 @@ bool sound_put(sound *s, const AVPacket *packet, sound_sink sink, void *context,
     int code = avcodec_send_packet(s->decoder, packet);
     if (code < 0 && code != AVERROR_EOF)
         tell_damage(s);
-    while (good && (code = avcodec_receive_frame(s->decoder, frame)) >= 0)
+    while (good && (code = avcodec_receive_frame(s->decoder, frame)) >= 0) {
+        time_frame(s, frame);
         good = take(&p, frame);
+    }
     if (good && code != AVERROR(EAGAIN) && code != AVERROR_EOF)
         tell_damage(s);
     av_frame_free(&frame);
