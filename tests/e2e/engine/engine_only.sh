@@ -8,9 +8,9 @@ make --no-print-directory engine-only BUILD="$BUILD" CC="${CC:-gcc}" > "$tmp/log
 same "no library of FFmpeg" "$(ldd "$small" | grep -cE 'libav|libsw')" 0
 sources=$(find "$BUILD/engine-only" -name '*.d' -exec sed -n 's/^[^ ]*\.o: *\([^ ]*\.c\).*/\1/p' {} +)
 for source in $sources; do
-    "${CC:-gcc}" -DMONA_NO_VIDEO -I. -Iengine -I"$BUILD/gen" -M "$source" 2> "$tmp/log" || echo "libav? $(cat "$tmp/log")"
+    ${CC:-gcc} -DMONA_NO_VIDEO -I. -Iengine -I"$BUILD/gen" -M "$source" 2> "$tmp/log" || echo "libav? $(cat "$tmp/log")"
 done > "$tmp/read"
-same "and none of its headers" "$(grep -oE '[^ ]*libav.*|[^ ]*libsw.*' "$tmp/read" | head -1)" ""
+nothing "and none of its headers" "$(grep -oE '[^ ]*libav.*|[^ ]*libsw.*' "$tmp/read" | head -1)"
 same "--version names none" "$("$small" --version | wc -l)" 1
 same "its commands" "$("$small" help | awk '/^  [a-z]/ { print $1 }' | tr '\n' ' ')" "compile verify ops inspect run sign bench devices help "
 "$small" enhance a.mp4 -o b.mp4 2> "$tmp/refused"
