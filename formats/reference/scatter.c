@@ -5,9 +5,14 @@
 
 #include "formats/reference/operators.h"
 
-static void copy(const tensor *from, size_t i, tensor *to, size_t k)
+/* Part i of the updates goes to the place in the result, or, where there are none, what is there in
+ * x to part i of the result. part: in elements. */
+static void move_part(op_call *c, const tensor *updates, size_t place, size_t i, size_t part)
 {
-    memcpy(tensor_at(to, k), tensor_at(from, i), element_size(from->type));
+    const tensor *from = updates ? updates : op_in(c, 0);
+    if (part)
+        memcpy(tensor_at(c->out, updates ? place : i * part),
+               tensor_at(from, updates ? i * part : place), part * element_size(from->type));
 }
 
 static bool check_indices(op_call *c, const tensor *indices)
@@ -55,19 +60,23 @@ static bool find_element(op_call *c, uint32_t axis, size_t i, size_t *place)
     return true;
 }
 
+static bool move_elements(op_call *c, uint32_t axis, const tensor *updates)
+{
+    for (size_t i = 0; i < op_in(c, 1)->count; i++) {
+        size_t place;
+        if (!find_element(c, axis, i, &place))
+            return false;
+        move_part(c, updates, place, i, 1);
+    }
+    return true;
+}
+
 bool op_gather_elements(op_call *c)
 {
     const tensor *x = op_in(c, 0), *indices = op_in(c, 1);
     uint32_t axis;
-    if (!read_elements(c, &axis) || !op_result(c, 0, x->type, indices->rank, indices->dims))
-        return false;
-    for (size_t i = 0; i < indices->count; i++) {
-        size_t place;
-        if (!find_element(c, axis, i, &place))
-            return false;
-        copy(x, place, c->out, i);
-    }
-    return true;
+    return read_elements(c, &axis) && op_result(c, 0, x->type, indices->rank, indices->dims) &&
+           move_elements(c, axis, NULL);
 }
 
 /* Makes the result a copy of x, whose elements updates replace. */
@@ -93,15 +102,7 @@ bool op_scatter_elements(op_call *c)
         return false;
     if (updates->count != indices->count)
         return op_fail(c, "has %zu updates for %zu indices", updates->count, indices->count);
-    if (!begin_scatter(c))
-        return false;
-    for (size_t i = 0; i < indices->count; i++) {
-        size_t place;
-        if (!find_element(c, axis, i, &place))
-            return false;
-        copy(updates, i, c->out, place);
-    }
-    return true;
+    return begin_scatter(c) && move_elements(c, axis, updates);
 }
 
 /* ---- of several axes ------------------------------------------------------------------------ */
@@ -149,6 +150,17 @@ static bool find_part(op_call *c, const rows_of_indices *r, size_t row, size_t *
     return true;
 }
 
+static bool move_rows(op_call *c, const rows_of_indices *r, const tensor *updates)
+{
+    for (size_t row = 0; row < r->rows; row++) {
+        size_t place;
+        if (!find_part(c, r, row, &place))
+            return false;
+        move_part(c, updates, place, row, r->part);
+    }
+    return true;
+}
+
 bool op_gather_nd(op_call *c)
 {
     const tensor *x = op_in(c, 0), *indices = op_in(c, 1);
@@ -161,16 +173,7 @@ bool op_gather_nd(op_call *c)
         dims[rank++] = indices->dims[i];
     for (uint32_t i = r.batch + r.named; i < x->rank; i++)
         dims[rank++] = x->dims[i];
-    if (!op_result(c, 0, x->type, rank, dims))
-        return false;
-    for (size_t row = 0; row < r.rows; row++) {
-        size_t place;
-        if (!find_part(c, &r, row, &place))
-            return false;
-        for (size_t i = 0; i < r.part; i++)
-            copy(x, place + i, c->out, row * r.part + i);
-    }
-    return true;
+    return op_result(c, 0, x->type, rank, dims) && move_rows(c, &r, NULL);
 }
 
 bool op_scatter_nd(op_call *c)
@@ -181,14 +184,5 @@ bool op_scatter_nd(op_call *c)
         return false;
     if (updates->count != r.rows * r.part)
         return op_fail(c, "has %zu updates for %zu elements", updates->count, r.rows * r.part);
-    if (!begin_scatter(c))
-        return false;
-    for (size_t row = 0; row < r.rows; row++) {
-        size_t place;
-        if (!find_part(c, &r, row, &place))
-            return false;
-        for (size_t i = 0; i < r.part; i++)
-            copy(updates, row * r.part + i, c->out, place + i);
-    }
-    return true;
+    return begin_scatter(c) && move_rows(c, &r, updates);
 }

@@ -16,6 +16,16 @@ static array integers(importer *im, uint32_t rank, const int64_t *dims, const in
     return array_constant(im, MONA_S64, rank, dims, elements);
 }
 
+/* 0, step, 2 step and so on as a constant of this shape. */
+static array multiples(importer *im, uint32_t rank, const int64_t *dims, int64_t step)
+{
+    const size_t count = array_elements(rank, dims);
+    int64_t *elements = graph_alloc(im->g, count, sizeof *elements);
+    for (size_t i = 0; elements && i < count; i++)
+        elements[i] = (int64_t)i * step;
+    return array_constant(im, MONA_S64, rank, dims, elements);
+}
+
 /* Negative indices count from the end, which is `dims`. */
 static array from_the_end(importer *im, array index, array dims)
 {
@@ -42,11 +52,8 @@ static array add_other_axes(importer *im, array place, array x, uint32_t axis)
             continue;
         for (uint32_t k = 0; k < x.rank; k++)
             dims[k] = k == i ? place.dims[i] : 1;
-        int64_t *elements = graph_alloc(im->g, (size_t)dims[i], sizeof *elements);
-        for (int64_t n = 0; elements && n < dims[i]; n++)
-            elements[n] = n * step_of(x, i);
         place = array_binary(im, MONA_S64, MONA_FN_ADD, place,
-                             array_constant(im, MONA_S64, x.rank, dims, elements));
+                             multiples(im, x.rank, dims, step_of(x, i)));
     }
     return place;
 }
@@ -99,11 +106,7 @@ bool import_array_gather_nd(importer *im)
     const int64_t by_set[2] = {sets, rows / sets}, first[2] = {sets, 1};
     const int64_t flat[2] = {sets * parts, step_of(x, batch + named - 1)};
     array place = array_view(im, parts_of(im, x, index, batch, named), 2, by_set);
-    int64_t *elements = graph_alloc(im->g, (size_t)sets, sizeof *elements);
-    for (int64_t i = 0; elements && i < sets; i++)
-        elements[i] = i * parts;
-    place = array_binary(im, MONA_S64, MONA_FN_ADD, place,
-                         array_constant(im, MONA_S64, 2, first, elements));
+    place = array_binary(im, MONA_S64, MONA_FN_ADD, place, multiples(im, 2, first, parts));
     return array_bind(
         im, 0, array_gather(im, array_view(im, x, 2, flat), 0, array_view(im, place, 1, &rows)));
 }
@@ -131,14 +134,10 @@ bool import_array_one_hot(importer *im)
         dims[i] = i == axis ? 1 : result->dims[i];
         range[i] = i == axis ? result->dims[i] : 1;
     }
-    int64_t *numbers = graph_alloc(im->g, (size_t)range[axis], sizeof *numbers);
-    for (int64_t i = 0; numbers && i < range[axis]; i++)
-        numbers[i] = i;
     const array at = from_the_end(im, array_view(im, index, result->rank, dims),
                                   array_number(im, MONA_S64, (double)range[axis]));
     const array operands[3] = {
-        array_binary(im, MONA_U8, MONA_FN_EQUAL, at,
-                     array_constant(im, MONA_S64, result->rank, range, numbers)),
+        array_binary(im, MONA_U8, MONA_FN_EQUAL, at, multiples(im, result->rank, range, 1)),
         value_of(im, 1), value_of(im, 0)};
     return array_bind(im, 0, array_apply(im, array_result_type(im, 0), MONA_FN_WHERE, 3, operands));
 }
