@@ -56,6 +56,8 @@ typedef enum form {
     A_SAMPLE, /* INPUT PLANE ROW COLUMN */
     A_GATHER, /* VALUE VALUE NUMBER */
     A_STORE,  /* PLANE NUMBER VALUE */
+    A_TERM,   /* PLANE ROW COLUMN VALUE NUMBER */
+    A_SCALE,  /* PLANE ROW COLUMN VALUE */
 } form;
 
 static const struct operation {
@@ -91,6 +93,8 @@ static const struct operation {
     {"gather", MONA_KERNEL_GATHER, A_GATHER},
     {"spread", MONA_KERNEL_SPREAD, A_GATHER},
     {"store", MONA_KERNEL_STORE, A_STORE},
+    {"term", MONA_KERNEL_TERM, A_TERM},
+    {"scale", MONA_KERNEL_SCALE, A_SCALE},
 };
 
 /* A word that is a whole number from low to high. */
@@ -113,7 +117,7 @@ static bool value_of(const char *word, mona_kernel_value *v)
     return ok;
 }
 
-enum { MOST_WORDS = 5, WORD = 24 };
+enum { MOST_WORDS = 6, WORD = 24 };
 
 static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
                         mona_kernel_step *s)
@@ -154,6 +158,13 @@ static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
              value_of(words[3], &s->a);
         input = s->a.index;
         break;
+    case A_TERM:
+    case A_SCALE:
+        ok = whole(words[1], 0, UINT8_MAX, &plane) && whole(words[2], 0, INT8_MAX, &row) &&
+             whole(words[3], 0, INT8_MAX, &column) && value_of(words[4], &s->a) &&
+             (o->form == A_SCALE || whole(words[5], INT32_MIN, INT32_MAX, &value));
+        input = s->a.index;
+        break;
     }
     s->operation = o->operation;
     if (o->form != OF_TWO)
@@ -169,16 +180,17 @@ static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
 static int split(const char *line, char words[MOST_WORDS][WORD])
 {
     char more[2];
-    const int found = sscanf(line, "%23s %23s %23s %23s %23s %1s", words[0], words[1], words[2],
-                             words[3], words[4], more);
+    const int found = sscanf(line, "%23s %23s %23s %23s %23s %23s %1s", words[0], words[1],
+                             words[2], words[3], words[4], words[5], more);
     return found <= MOST_WORDS ? found : 0;
 }
 
 static bool parse_step(described *d, const char *line)
 {
     enum { OPERATIONS = sizeof operations / sizeof *operations };
-    static const int lengths[] = {[OF_TWO] = 4,  [OF_ONE] = 3,   [A_NUMBER] = 3, [AN_ENTRY] = 4,
-                                  [A_VALUE] = 2, [A_SAMPLE] = 5, [A_GATHER] = 4, [A_STORE] = 4};
+    static const int lengths[] = {
+        [OF_TWO] = 4,   [OF_ONE] = 3,   [A_NUMBER] = 3, [AN_ENTRY] = 4, [A_VALUE] = 2,
+        [A_SAMPLE] = 5, [A_GATHER] = 4, [A_STORE] = 4,  [A_TERM] = 6,   [A_SCALE] = 5};
     char words[MOST_WORDS][WORD] = {{0}};
     const int found = split(line, words);
     size_t i = 0;
@@ -193,8 +205,8 @@ static bool parse_step(described *d, const char *line)
     return parse_words(&operations[i], words, &d->steps[d->count++]);
 }
 
-/* "program OUTPUT FULL UNIFORM", then "halves" if it is of f16 numbers, and "rows INPUTS" if
- * results and these inputs are rows */
+/* "program OUTPUT FULL UNIFORM", then "sums", or "halves" if it is of f16 numbers, and then "rows
+ * INPUTS" if results and these inputs are rows */
 static bool parse_program(described *d, const char *line)
 {
     unsigned output, full, uniform, inputs = 0;
@@ -202,12 +214,17 @@ static bool parse_program(described *d, const char *line)
     if (sscanf(line, "program %4u %5u %5u%n", &output, &full, &uniform, &end) != 3 ||
         output >= d->kernel.outputs)
         return false;
+    const bool sums = !strcmp(line + end, " sums");
     const bool rows = sscanf(line + end, " halves%n rows %3u%n", &all, &inputs, &all) == 1;
-    if (line[end + all])
+    if (line[end + all] && !sums)
         return false;
     d->now = &d->programs[output];
-    *d->now = (mona_kernel_program){
-        .full = full, .uniform = uniform, .in_rows = inputs, .halves = line[end], .rows = rows};
+    *d->now = (mona_kernel_program){.full = full,
+                                    .uniform = uniform,
+                                    .in_rows = inputs,
+                                    .halves = line[end] && !sums,
+                                    .rows = rows,
+                                    .sums = sums};
     d->first[output] = d->count;
     return true;
 }

@@ -21,6 +21,9 @@ typedef enum mona_kernel_operation {
     MONA_KERNEL_SPREAD, /* `value` ones from `to` on, all samples of a cell in rows, are a's */
     MONA_KERNEL_STORE,  /* a plane of the output has the values side by side from a on: bits, or for
                            an 8-bit type f32 numbers, saturated; planes in order, each once */
+    MONA_KERNEL_TERM,   /* a sample of the output, at plane, row and column of a cell, is a sum to
+                          which sample a is added `value` times, an s32 number */
+    MONA_KERNEL_SCALE,  /* and f16(f32(that sum) * a), a an f16 number, is stored as 8 bits */
     MONA_KERNEL_OPERATIONS,
 } mona_kernel_operation;
 
@@ -52,12 +55,15 @@ typedef struct mona_kernel_step {
  * in_rows: a bit of each input whose samples stay as they lie, and rows: so do the results. The
  * samples of a plane's cells, or as many values side by side, are then all rows one after the
  * other, which only what is the same for all of them may be computed of: none of these values is
- * that of one sample. */
+ * that of one sample.
+ *
+ * sums: what is computed for each cell are the sums of TERM alone, of one input of 8 or 16 bits
+ * without a sign. */
 typedef struct mona_kernel_program {
     const mona_kernel_step *steps;
     uint32_t count, full, uniform, samples;
     uint32_t in_rows;
-    bool halves, rows;
+    bool halves, rows, sums;
 } mona_kernel_program;
 
 #endif

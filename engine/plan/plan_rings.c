@@ -101,14 +101,24 @@ static mona_status plan_strips(mona_plan *plan, const mona_config *config, plan_
     return choose_tiles(plan, config, g, progress);
 }
 
+/* What an operator on arrays takes of L1, where others have rings. */
+static size_t array_l1_bytes(const mona_plan *plan, const plan_group *g)
+{
+    const mona_bound_op *b = &plan->ops[g->first].bound;
+    const mona_op_program *program = mona_plan_program_of(plan, b->op->kind);
+    return program && program->array_l1_bytes ? program->array_l1_bytes(b) : 0;
+}
+
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress)
 {
     mona_status status = MONA_OK;
     for (uint32_t o = 0; o < plan->model.header->op_count && !status; o = plan->ops[o].group.last) {
         plan_group *g = &plan->ops[o].group;
         g->tiles = 1;
-        if (g->whole_maps)
+        if (g->whole_maps) {
+            status = mona_plan_keep_rings(plan, g, array_l1_bytes(plan, g));
             continue;
+        }
         const size_t rings = plan->rings_bytes;
         g->strip_rows = rows_of_small_map(plan, config, g);
         status = plan_strips(plan, config, g, progress);

@@ -19,6 +19,7 @@
  */
 #include "engine/array_format.h"
 #include "engine/libc.h"
+#include "ops/ascend/kernel_sums.h"
 #include "ops/ascend/kernel_tiles.h"
 #include "ops/ascend/programs.h"
 #include "ops/ascend/scalar.h"
@@ -318,13 +319,39 @@ static void fill_edges(const emitting *e)
 }
 
 /* All of UB is written once: copies and transposes of whole blocks bring some that nothing else
- * writes. Then constants, and what follows from them alone. */
+ * writes. The scalar unit waits for that. */
+static void begin_zeros(ac_core *core, uint32_t ub_bytes)
+{
+    dup_all(core, ac_at(AC_UB, 0), 0, ub_bytes / 2);
+    ac_emit_sync(core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+}
+
+static void begin_constants(const emitting *e)
+{
+    const kernel_tiles *t = &e->t;
+    for (uint32_t i = 0; i < t->program->count; i++)
+        constant_step(e, &t->program->steps[i]);
+}
+
+/* What follows from them alone. */
+static void begin_uniform(const emitting *e)
+{
+    ac_emit_sync(e->t.core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
+    for (uint32_t i = 0; i < e->t.program->count; i++) {
+        const mona_kernel_step *s = &e->t.program->steps[i];
+        if (s->operation == MONA_KERNEL_HALF)
+            half_step(e, s);
+        else if (s->operation < MONA_KERNEL_CONST && is_uniform(s->to))
+            vector_step(e, s);
+    }
+}
+
 static void begin(emitting *e)
 {
     const kernel_tiles *t = &e->t;
     uint32_t sample = 0;
-    dup_all(t->core, ac_at(AC_UB, 0), 0, t->bytes / 2);
-    ac_emit_sync(t->core, AC_PIPE_V, AC_PIPE_S, AC_EVENT0);
+    begin_zeros(t->core, t->bytes);
+    begin_constants(e);
     fill_own(e, KERNEL_LOW_BITS, 0x1p23f);
     fill_own(e, KERNEL_HELD_BITS, 0x1.8p23f + MONA_KERNEL_HELD_AS);
     if (t->lanes)
@@ -336,18 +363,10 @@ static void begin(emitting *e)
             fill_entries(e, i);
     for (uint32_t i = 0; i < t->program->count; i++) {
         const mona_kernel_step *s = &t->program->steps[i];
-        constant_step(e, s);
         if (s->operation == MONA_KERNEL_SAMPLE)
             e->samples[sample++] = s;
     }
-    ac_emit_sync(t->core, AC_PIPE_S, AC_PIPE_V, AC_EVENT0);
-    for (uint32_t i = 0; i < t->program->count; i++) {
-        const mona_kernel_step *s = &t->program->steps[i];
-        if (s->operation == MONA_KERNEL_HALF)
-            half_step(e, s);
-        else if (s->operation < MONA_KERNEL_CONST && is_uniform(s->to))
-            vector_step(e, s);
-    }
+    begin_uniform(e);
     if (t->places)
         count_elements(e);
     mona_kernel_begin(t);
@@ -471,14 +490,46 @@ static void widen_share(const mona_array_kernel *grid, uint32_t *begin, uint32_t
         ++*end;
 }
 
+static void emit_sums(emitting *e, ac_core *core, uint32_t first, uint32_t end)
+{
+    const mona_bound_op *b = e->call->bound;
+    kernel_sums k;
+    if (!mona_kernel_sums(&k, b, first, end))
+        return;
+    e->t = (kernel_tiles){.bound = b,
+                          .kernel = b->kernel,
+                          .program = k.program,
+                          .core = core,
+                          .uniform = k.uniform,
+                          .bring = {.rows = k.spare}};
+    kernel_sums_running r = {.k = &k,
+                             .core = core,
+                             .image = ac_address_of(core, e->call->input[k.input], false),
+                             .out = ac_address_of(core, e->call->output, true)};
+    begin_zeros(core, k.ub_bytes);
+    mona_kernel_sums_bring(&r);
+    mona_kernel_sums_begin(&k, core);
+    begin_constants(e);
+    begin_uniform(e);
+    mona_kernel_sums_run(&r);
+}
+
+static const mona_kernel_program *program_of(const mona_bound_op *b)
+{
+    const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
+    return b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
+}
+
 void mona_kernel_emit(const mona_array_call *call, ac_core *core)
 {
     const mona_bound_op *b = call->bound;
     const mona_array_kernel *grid = (const void *)(b->data + b->op->array.record);
     uint32_t first = (uint32_t)call->begin, end = (uint32_t)call->end;
     emitting e = {.call = call};
+    if (program_of(b)->sums && call->begin < call->end)
+        emit_sums(&e, core, first, end);
     widen_share(grid, &first, &end);
-    if (call->begin == call->end || !mona_kernel_tiles(&e.t, b, first, end))
+    if (program_of(b)->sums || call->begin == call->end || !mona_kernel_tiles(&e.t, b, first, end))
         return;
     e.t.core = core;
     for (uint32_t i = 0; i < e.t.kernel->inputs; i++)
@@ -627,7 +678,7 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
         return to_ok && a_ok && !is_uniform(s->to) && !is_uniform(s->a) && gather_ok(b, s->value) &&
                (s->to.kind != s->a.kind || s->to.index != s->a.index);
     case MONA_KERNEL_HALF:
-        return to_ok && a_ok && p->halves && is_uniform(s->to) && is_uniform(s->a) &&
+        return to_ok && a_ok && (p->halves || p->sums) && is_uniform(s->to) && is_uniform(s->a) &&
                s->to.index != s->a.index;
     case MONA_KERNEL_SPREAD:
         return a_ok && spread_ok(so_far->out, p, s, so_far->samples);
@@ -643,11 +694,32 @@ static bool step_ok(const mona_bound_op *b, const mona_kernel_program *p, const 
     }
 }
 
-const char *mona_kernel_program_missing(const mona_bound_op *b)
+static bool sum_ok(const mona_kernel_program *p, const mona_kernel_step *s, const proved *so_far)
+{
+    const mona_kernel_operand *out = so_far->out;
+    const uint32_t kind =
+        s->operation == MONA_KERNEL_TERM ? MONA_KERNEL_SAMPLED : MONA_KERNEL_UNIFORM;
+    return s->plane < out->planes && s->row >= 0 && s->row < out->cell_rows && s->column >= 0 &&
+           s->column < out->cell_columns && s->a.kind == kind &&
+           value_ok(p, s->a, 1, so_far->samples);
+}
+
+/* Of sums: terms, scales, and what all cells have in common. */
+static bool step_of_sums_ok(const mona_bound_op *b, const mona_kernel_program *p,
+                            const mona_kernel_step *s, proved *so_far)
+{
+    if (s->operation == MONA_KERNEL_TERM || s->operation == MONA_KERNEL_SCALE)
+        return sum_ok(p, s, so_far);
+    if (s->operation == MONA_KERNEL_SAMPLE)
+        return s == &p->steps[so_far->samples] && take_sample(b, s, so_far);
+    return s->operation != MONA_KERNEL_STORE && is_uniform(s->to) && step_ok(b, p, s, so_far);
+}
+
+/* k: the sums, if they are some. */
+static const char *missing(const mona_bound_op *b, kernel_sums *k)
 {
     const mona_array_kernel *record = (const void *)(b->data + b->op->array.record);
-    const mona_kernel_program *p =
-        b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
+    const mona_kernel_program *p = program_of(b);
     kernel_tiles t;
     proved so_far = {.out = &b->kernel->operands[b->kernel->inputs + record->output]};
     if (!p || !p->count)
@@ -655,10 +727,24 @@ const char *mona_kernel_program_missing(const mona_bound_op *b)
     if (p->uniform > MOST_VALUES || p->full > MOST_VALUES)
         return "its kernel has too many values";
     for (uint32_t i = 0; i < p->count; i++)
-        if (!step_ok(b, p, &p->steps[i], &so_far))
+        if (!(p->sums ? step_of_sums_ok : step_ok)(b, p, &p->steps[i], &so_far))
             return "a step of its kernel is none of the vector unit";
+    if (p->sums)
+        return mona_kernel_sums(k, b, 0, record->rows) ? NULL : "its sums do not fit the cube";
     if (so_far.stores != so_far.out->planes)
         return "its kernel does not store each plane once";
     return mona_kernel_tiles(&t, b, 0, record->rows) ? NULL
                                                      : "its tiles do not fit the unified buffer";
+}
+
+size_t mona_kernel_l1_bytes(const mona_bound_op *b)
+{
+    kernel_sums k;
+    return !missing(b, &k) && program_of(b)->sums ? k.most_l1_bytes : 0;
+}
+
+const char *mona_kernel_program_missing(const mona_bound_op *b)
+{
+    kernel_sums k;
+    return missing(b, &k);
 }

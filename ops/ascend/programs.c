@@ -29,5 +29,7 @@ const mona_op_program mona_programs[MONA_OP_COUNT] = {
     [MONA_OP_CONCAT] = {.emit = mona_channels_program},
     [MONA_OP_SLICE] = {.emit = mona_channels_program, .brings_maps = mona_channels_are_blocks},
     [MONA_OP_PAD] = {.emit = mona_pad_program},
-    [MONA_OP_ARRAY_KERNEL] = {.array = mona_kernel_emit, .missing = mona_kernel_program_missing},
+    [MONA_OP_ARRAY_KERNEL] = {.array = mona_kernel_emit,
+                              .array_l1_bytes = mona_kernel_l1_bytes,
+                              .missing = mona_kernel_program_missing},
 };

@@ -62,8 +62,7 @@ class Vectors:
             self._find_spans(n)
             self._used.update(self._whole_sum(o, n)[1])
         for plane in range(o.planes):
-            held, values = self._results(o, [stored[at] for at in o.samples() if at[0] == plane])
-            self._emit('store', plane, int(held), *values)
+            self._store(o, plane, {at: stored[at] for at in o.samples() if at[0] == plane})
         self._order()
         self._reuse()
 
@@ -431,6 +430,10 @@ class Vectors:
 
     # ---- results
 
+    def _store(self, o, plane, nodes):
+        held, values = self._results(o, list(nodes.values()))
+        self._emit('store', plane, int(held), *values)
+
     def _results(self, o, nodes):
         """The values of a plane's samples, each its own, and whether they are held: the lower half of each is an f16 number."""
         if o.type in ('u8', 's8'):
@@ -796,13 +799,68 @@ class Rows(Halves):
         return super().text(output).replace('\n', f' rows {mask}\n', 1)
 
 
+class Sums(Halves):
+    """Where each sample is f16(f32(a sum of samples, each an integer of times) * f16(what is the same in all cells)) the cube
+    adds: ops/ascend/kernel_sums.h."""
+    _FRACTALS = {'u8': dict.fromkeys(range(-127, 129), 1), 'u16': {1: 4, -1: 6, 2: 8}} # of weights, by what a sample counts
+    _MOST_FRACTALS, _MOST_SOURCES = 128, 64
+
+    def __init__(self, kernel, name):
+        self._fractals = Counter() # of a row of results and one of samples
+        super().__init__(kernel, name)
+        if sum(self._fractals.values()) > self._MOST_FRACTALS or len({source for _, source in self._fractals}) > self._MOST_SOURCES:
+            raise NoProgram('sums of too many rows')
+
+    def _store(self, o, plane, nodes):
+        if o.type not in ('u8', 's8') or sum(bool(i.planes) for i in self.kernel.inputs.values()) != 1:
+            raise NoProgram(f'results of {o.type}, or several inputs')
+        for (_, row, column), n in nodes.items():
+            whole, scale = self._factors(self._stored_of(o, n))
+            terms, rest = self._linear(whole)
+            if rest or not any(terms.values()):
+                raise NoProgram('sums of others than samples')
+            for t, count in terms.items():
+                if count:
+                    pair = (plane, row), t.value[1:3] if t.op == 'sample' else None
+                    self._fractals[pair] = max(self._fractals[pair], self._counted(o, t, count))
+                    self._emit('term', plane, row, column, self._make_sample(t, 'f'), -count)
+            self._emit('scale', plane, row, column, scale)
+
+    def _counted(self, o, t, count):
+        """Fractals of weights that a sample needs."""
+        i = t.value[0] if t.op == 'sample' else None
+        if not i or i.type not in self._FRACTALS or count not in self._FRACTALS[i.type]:
+            raise NoProgram(f'{t.op} that counts {count} times')
+        if i.cell[1] != o.cell[1] or 16 % o.cell[1] or i.around[1] * i.cell[1] * (2 if i.type == 'u16' else 1) > 8:
+            raise NoProgram('samples of other cells')
+        return self._FRACTALS[i.type][count]
+
+    def _factors(self, x):
+        """The sum, and minus what it is multiplied by."""
+        product = x.args[0] if x.op == 'to_f16' else None
+        if product is None or product.op != 'mul':
+            raise NoProgram('no product that is rounded to f16')
+        a, b = product.args if self._alike(product.args[1]) else product.args[::-1]
+        inner = b.args[0] if b.op == 'to_f16' else b
+        span = self._spans[inner]
+        if a.op != 'to_f32' or not self._alike(b) or b.op not in ('to_f16', 'const') or not span or max(map(abs, span)) > 65504:
+            raise NoProgram('no sum times a number of f16 that is the same in all cells')
+        minus = _number(-b.value) if b.op == 'const' else \
+            Node('to_f16', (Node('mul', (inner, _number(-1.0)), None, 'f32', None),), None, 'f32', None)
+        self._find_spans(minus)
+        return a.args[0], self._half_alike(minus)
+
+    def text(self, output):
+        return super().text(output).replace(' halves\n', ' sums\n', 1)
+
+
 def _number(x):
     return Node('const', (), x, 'f32', (x, x))
 
 
 def program(kernel, name, output):
     """The program of an output: of f16 numbers if they do."""
-    for kind in Rows, Halves:
+    for kind in Sums, Rows, Halves:
         try:
             return kind(kernel, name).text(output)
         except NoProgram as error:

@@ -78,7 +78,27 @@ class Writer(user_kernels.Writer):
     def test(self, depth):
         return super().test(depth).replace('c[0, 0]', 'f[1]') if self.lanes else super().test(depth)
 
+    def sums(self, number):
+        """Of samples, each an integer of times."""
+        r = self.r
+        type_, least, most, reach = r.choice([('u8', -127, 128, 8), ('u16', -1, 2, 4)])
+        rows, columns, planes = r.choice([1, 2, 3]), r.choice([1, 2, 4]), r.choice([1, 2])
+        at = lambda: f'a[{r.randrange(planes)}, {r.randint(-2 * rows, 3 * rows - 1)}, {r.randint(-reach, columns + reach - 1) if r.random() < 0.5 else 0}]' \
+            .replace('a[0, ' if planes == 1 else '[[', 'a[')
+        text = f"@kernel('com.example::Random{number}')\n" \
+            f"def made(a: rows({type_}, planes={planes}, cell=({rows}, {columns})), f: table(f32, 9), *, " \
+            f"y: rows({r.choice(['u8', 's8'])}, planes=2, cell=(2, {columns}))):\n"
+        for plane in range(2):
+            for dy in range(2):
+                for dx in range(columns):
+                    total = ' + '.join(f'{at()} * {r.choice([n for n in (least, -1, 1, most, r.randint(least, most)) if n])}' for _ in range(r.randint(1, 4)))
+                    scale = r.choice([f'f16({r.uniform(-0.1, 0.1)})', f'f16(clamp(f[{r.randint(0, 8)}], -1, 1))'])
+                    text += f'    y[{plane}, {dy}, {dx}] = f16(f32({total}) * {scale})\n'
+        return text
+
     def kernel(self, number):
+        if number % 5 == 4:
+            return self.sums(number)
         self.lanes = number % 2
         if number % 3 == 2:
             self.cell = self.r.choice([(1, 1), (2, 2), (1, 2), (2, 3)])

@@ -9,7 +9,7 @@
     user_kernels.py between FILE PY NAME   writes a network with one between convolutions
     user_kernels.py enhance FOLDER     writes a film and a network that enlarges it; with what was made of it: whether that is right
     user_kernels.py seal FILE          gives an interface of a kernel its checksum
-    user_kernels.py onnx FILE NAME     writes a network of one node, of the domain and operator NAME
+    user_kernels.py onnx FILE NAME [ROWS COLUMNS]   writes a network of one node, of the domain and operator NAME
     user_kernels.py function FOLDER    a kernel in place of a function of the model
     user_kernels.py evidence FOLDER    writes a network with one and its inputs: conv.onnx, x.npy, double.py
     user_kernels.py pattern FOLDER     writes a kernel with what it may replace, and a network that has that twice: pattern.onnx, once of
@@ -787,7 +787,7 @@ def main():
     what, folder, *rest = sys.argv[1:]
     if what == 'onnx':
         domain, op_type = rest[0].split('::')
-        x = np.zeros((6, 8), np.uint8)
+        x = np.zeros(tuple(map(int, rest[1:])) or (6, 8), np.uint8)
         with open(folder, 'wb') as file:
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
