@@ -171,6 +171,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
                                  .aspect = sample_aspect(v),
                                  .bit_rate = input_bit_rate(&v->in)};
     mux_settings container = {.path = s->output,
+                              .keep = s->keep_output,
                               .format = format,
                               .input_path = s->input.path,
                               .shift = v->in.shift,
@@ -330,6 +331,7 @@ static input_settings input_of(const job *s, const AVOutputFormat *format)
     input.keeps_matrix = format && container_keeps_matrix(format);
     input.ends_early = s->frames;
     input.still_result = s->stage.still ? s->output : NULL;
+    input.keep_result = s->keep_output;
     input.notes = &s->notes;
     if (format)
         input.chroma =

@@ -35,6 +35,9 @@ bool overwrite_read(overwrite *answer, bool yes, bool no);
  * printed. */
 bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume);
 
+/* Whether that was because there is nothing to overwrite, so that nothing may be later either. */
+bool overwrite_keeps(overwrite answer, const char *output, const char *input);
+
 typedef struct batch_request {
     int argc;
     char **argv; /* the command's arguments */

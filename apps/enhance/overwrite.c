@@ -48,6 +48,11 @@ bool overwrite_read(overwrite *answer, bool yes, bool no)
     return !(yes && no) || cli_misuse("expected -y or -n, found both");
 }
 
+bool overwrite_keeps(overwrite answer, const char *output, const char *input)
+{
+    return answer != OVERWRITE_YES && strcmp(output, "-") != 0 && !would_be_lost(output, input);
+}
+
 bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume)
 {
     if (answer == OVERWRITE_YES || !strcmp(output, "-") || !would_be_lost(output, input))

@@ -46,6 +46,7 @@ static bool join(const char *output, overwrite answer, bool quiet)
     if (!good)
         cli_fail_of(&error);
     good = good && overwrite_allowed(answer, output, j->input.path, false);
+    j->keep_output = good && overwrite_keeps(answer, output, j->input.path);
     if (good && !enhance_run(j, &report, &error))
         good = cli_fail_of(&error) == EXIT_SUCCESS;
     if (good && !quiet)

@@ -176,10 +176,10 @@ static mode_t mode_of(const char *name)
     return stat(name, &old) ? 0666 : (old.st_mode & 0777) | S_IRUSR | S_IWUSR;
 }
 
-bool outfile_open(outfile *file, const char *name, const char *wanted, const char *input,
+bool outfile_open(outfile *file, const char *name, const char *wanted, const char *input, bool keep,
                   pipeline_error *error)
 {
-    *file = (outfile){.name = name, .lock = -1};
+    *file = (outfile){.name = name, .lock = -1, .keep = keep};
     if (!may_replace(name, input, error))
         return false;
 
@@ -239,12 +239,42 @@ static void forget_part(outfile *file)
     file->part = NULL;
 }
 
+/* Renames the part, unless a file has the name: then EEXIST. A file system without hard links looks
+ * a moment before. */
+static bool rename_to_free(const char *part, const char *name)
+{
+    struct stat there;
+    if (!link(part, name))
+        return !unlink(part);
+    if (errno == EEXIST || (!lstat(name, &there) && (errno = EEXIST)))
+        return false;
+    return !rename(part, name);
+}
+
+/* The result becomes NAME.1, NAME.2 ... */
+static void rename_beside(outfile *file, pipeline_error *error)
+{
+    char name[PATH_MAX];
+    bool done = false;
+    for (int n = 1; n <= MAX_RUNS && !done; n++)
+        done = snprintf(name, sizeof name, "%s.%d", file->target, n) < (int)sizeof name &&
+               rename_to_free(file->part, name);
+    if (done)
+        pipeline_fail(error, "%s: exists by now and is kept; the result is %s", file->name, name);
+    else
+        pipeline_fail(error, "%s: exists by now and is kept; the result has no name: %s",
+                      file->name, strerror(errno));
+}
+
 bool outfile_commit(outfile *file, pipeline_error *error)
 {
     bool good = !sync_path(file->part, O_WRONLY);
     if (good) {
         stop_hold();
-        good = !rename(file->part, file->target);
+        good = file->keep ? rename_to_free(file->part, file->target)
+                          : !rename(file->part, file->target);
+        if (!good && file->keep && errno == EEXIST)
+            rename_beside(file, error);
         if (good)
             forget_part(file);
         stop_release();
@@ -283,7 +313,7 @@ bool outfile_save(const char *name, const char *input, const void *bytes, size_t
                   pipeline_error *error)
 {
     outfile file;
-    if (!outfile_open(&file, name, NULL, input, error))
+    if (!outfile_open(&file, name, NULL, input, false, error))
         return false;
     if (write_all(&file, bytes, size))
         return outfile_commit(&file, error);

@@ -21,12 +21,13 @@ typedef struct outfile {
     char *target;     /* the file that name leads to */
     char *part;       /* the path to write to until the commit; NULL: nothing to remove */
     int lock;         /* of the part */
+    bool keep;        /* as given */
 } outfile;
 
 /* Creates the empty temporary file under the path part, on the same file system (NULL: named as
  * above). Refuses a folder, a device or a pipe as name, and a name for the same file as input
- * (NULL: there is no input). */
-bool outfile_open(outfile *file, const char *name, const char *part, const char *input,
+ * (NULL: there is no input). keep: the commit replaces no file that got the name meanwhile. */
+bool outfile_open(outfile *file, const char *name, const char *part, const char *input, bool keep,
                   pipeline_error *error);
 
 /* The path to which a name leads through symbolic links, whether the file exists or not. The caller
@@ -40,7 +41,7 @@ const char *outfile_base_name(const char *path);
 bool outfile_is_same(const char *a, const char *b);
 
 /* Call it after everything has been written and closed. If it fails, the temporary file is removed
- * too. */
+ * too; if it keeps another file, it fails, and the result gets the free name that error says. */
 bool outfile_commit(outfile *file, pipeline_error *error);
 
 /* Flushes what the folder of this path calls its files to disk. If that fails it is no error: some

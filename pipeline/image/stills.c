@@ -418,7 +418,7 @@ bool still_write(const still *image, const still_source *source, const still_out
                         .jpeg_quality = output->jpeg_quality ? output->jpeg_quality : JPEG_QUALITY,
                         .threads = output->threads};
     if (!still_check(output->path, image, error) ||
-        !outfile_open(&out, output->path, NULL, output->input, error))
+        !outfile_open(&out, output->path, NULL, output->input, output->keep, error))
         return false;
     if (write_part(&e, &out, error))
         return outfile_commit(&out, error);

@@ -83,6 +83,7 @@ typedef struct still_output {
     const char *input;     /* a file that it must not be; NULL: there is none */
     unsigned jpeg_quality; /* 1 to 100, with chroma at full resolution above 90; 0 stands for 95 */
     unsigned threads;      /* 0: one for each core */
+    bool keep;             /* as in outfile_open */
 } still_output;
 
 /* Writes in the format that the path's suffix names, with the metadata. The file appears under

@@ -46,11 +46,12 @@ typedef struct enhance_report enhance_report; /* pipeline/enhance.h */
 struct job {
     /* The input's name, its part, and how it is read. The run sets what follows from the output:
      * chip, quantisers, no_grain, low_latency, no_audio, keeps_matrix, ends_early, chroma,
-     * still_result and notes. */
+     * still_result, keep_result and notes. */
     input_settings input;
     double duration;       /* of the part; negative: not given */
     unsigned allow;        /* 1: a playlist; set: input.list */
     const char *output;    /* "-": standard output */
+    bool keep_output;      /* a file that gets this name meanwhile is not replaced */
     const char *format;    /* container of the output; NULL: from its name */
     long frames;           /* at most this many; 0: all */
     bool drop_unsupported; /* leave out what the container cannot hold, rather than fail */

@@ -459,7 +459,8 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
                                .notes = s->notes};
     if (!contents_check(&contents, error) ||
         (s->start == INT64_MIN && !contents_check_starts(&contents, error)) ||
-        (is_file(s->path) && !outfile_open(&m->file, s->path, s->part, s->input_path, error)))
+        (is_file(s->path) &&
+         !outfile_open(&m->file, s->path, s->part, s->input_path, s->keep, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
     if (!m->format || !add_streams(m, input, video, encoder, error))

@@ -49,6 +49,7 @@ typedef struct mux {
 typedef struct mux_settings {
     const char *path;             /* "-": standard output */
     const char *part;             /* passed to outfile_open */
+    bool keep;                    /* the same */
     const AVOutputFormat *format; /* from mux_format */
     const char *input_path;
     int64_t shift; /* AV_TIME_BASE units that were subtracted from every timestamp of the input */

@@ -180,7 +180,8 @@ static bool open_pictures(output *o, pipeline_error *error)
                                    .next = 1,
                                    .by_time = list,
                                    .jpeg_quality = o->settings->jpeg_quality,
-                                   .threads = o->settings->encoder.choice.threads};
+                                   .threads = o->settings->encoder.choice.threads,
+                                   .keep = m->keep};
     if (list) {
         o->pictures.input = m->input_path;
         o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,

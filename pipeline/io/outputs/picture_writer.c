@@ -45,10 +45,10 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
         return pipeline_fail(error, "%s: the name is too long", w->pattern);
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
-    const bool good =
-        picture &&
-        write(picture, &(still_output){name, guarded ? input : NULL, w->jpeg_quality, w->threads},
-              error);
+    const bool good = picture && write(picture,
+                                       &(still_output){name, guarded ? input : NULL,
+                                                       w->jpeg_quality, w->threads, w->keep},
+                                       error);
     av_frame_free(&picture);
     return good;
 }

@@ -17,6 +17,7 @@ typedef struct picture_writer {
     uint32_t next, first;
     unsigned jpeg_quality, threads; /* as in still_output */
     bool by_time;                   /* numbers follow the frames' pts */
+    bool keep;                      /* as in outfile_open */
 } picture_writer;
 
 /* The output format that stands for numbered pictures. */

@@ -61,6 +61,7 @@ struct input_settings {
     double max_pixels;           /* of a frame; 0: as many as libav can count */
     double max_streams;          /* of the file; 0: as many as libav takes */
     const char *still_result;    /* the file that a still picture becomes; NULL: it is none */
+    bool keep_result;            /* as in outfile_open */
     const live_settings *live;   /* of a live stream; NULL: it is none */
     const pipeline_notes *notes; /* NULL: nowhere */
 };

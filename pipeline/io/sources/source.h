@@ -27,6 +27,7 @@ typedef struct still_input {
     const char *path, *result; /* the files; result NULL: there is no picture */
     still_wish wish;
     still image;
+    bool keep;  /* as in outfile_open */
     bool given; /* as a frame */
 } still_input;
 

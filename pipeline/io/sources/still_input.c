@@ -38,6 +38,7 @@ static bool still_input_open(still_input *p, const char *path, const input_setti
     const char *result = settings->still_result;
     *p = (still_input){.path = path,
                        .result = result,
+                       .keep = settings->keep_result,
                        .wish = {.max_pixels = settings->max_pixels, .notes = notes}};
     if (!still_can_write(result))
         return pipeline_fail(error, STILL_NAMES, result);
@@ -224,7 +225,7 @@ bool still_input_write(still_input *p, const AVFrame *whole, const AVFrame *made
     metadata_set_size(&image.metadata, (mona_size){image.width, image.height});
     const bool good =
         still_write(&image, &(still_source){join_rows, &j},
-                    &(still_output){p->result, p->path, jpeg_quality, threads}, error);
+                    &(still_output){p->result, p->path, jpeg_quality, threads, p->keep}, error);
     p->image.metadata = image.metadata; /* its XMP may have moved */
     return good;
 }

@@ -137,6 +137,28 @@ same "which stays as private as it was" "$(umask 0; over -y; stat -c %a "$tmp/ov
 chmod 444 "$tmp/over.mkv"
 same "and its owner may write it" "$(umask 0; over -y; stat -c %a "$tmp/over.mkv")" 644
 same "what is new has the mode of new files" "$(umask 027; "$mona" enhance "$tmp/small.mkv" -o "$tmp/new.mkv" --frames 1 --quiet; stat -c %a "$tmp/new.mkv")" 640
+film 40 "$tmp/late.y4m" 96x54
+# A file gets the result's name while it is made. Prints the exit status, what was said, and what there is. $@: options.
+meanwhile() {
+    rm -f "$tmp"/late.mkv*
+    {
+        head -c 200000 "$tmp/late.y4m"
+        waited=0
+        until [ -e "$tmp/late.mkv.mona.part" ] || [ $waited -ge 100 ]; do
+            sleep 0.1
+            waited=$((waited + 1))
+        done
+        echo precious > "$tmp/late.mkv"
+        tail -c +200001 "$tmp/late.y4m"
+    } | "$mona" enhance - -o "$tmp/late.mkv" --preset ultrafast --quiet "$@" 2> "$tmp/log"
+    echo "$? $(sed "s|$tmp/||g" "$tmp/log") $(grep -x precious "$tmp/late.mkv") $(cd "$tmp" && echo late.mkv*)"
+}
+for option in --quiet -n; do
+    same "a file that gets the name meanwhile is kept ($option)" "$(meanwhile $option)" \
+        "1 mona: late.mkv: exists by now and is kept; the result is late.mkv.1 precious late.mkv late.mkv.1"
+done
+same "and the result, beside it, is whole" "$(video_times "$tmp/late.mkv.1" | wc -l)" 40
+same "-y overwrites that too" "$(meanwhile -y)" "0   late.mkv"
 # $1: the answer on a terminal. Prints the exit status, how often the question was asked, and what became of the
 # file.
 answer() {
