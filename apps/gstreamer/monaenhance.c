@@ -77,6 +77,31 @@ static GstCaps *transform_caps(GstBaseTransform *base, GstPadDirection from, Gst
     return both;
 }
 
+/* Caps without colorimetry stand for that of SD up to 576 rows, else for HD's: the samples do not
+ * become HD's when they are enlarged. The same for where chroma lies. */
+static GstCaps *fixate_caps(GstBaseTransform *base, GstPadDirection from, GstCaps *caps,
+                            GstCaps *other)
+{
+    GstVideoInfo in, out;
+    other =
+        GST_BASE_TRANSFORM_CLASS(mona_enhance_parent_class)->fixate_caps(base, from, caps, other);
+    if (from != GST_PAD_SINK || !gst_video_info_from_caps(&in, caps) ||
+        !gst_video_info_from_caps(&out, other))
+        return other;
+    other = gst_caps_make_writable(other);
+    if (!gst_video_colorimetry_is_equal(&in.colorimetry, &out.colorimetry)) {
+        gchar *name = gst_video_colorimetry_to_string(&in.colorimetry);
+        gst_caps_set_simple(other, "colorimetry", G_TYPE_STRING, name, NULL);
+        g_free(name);
+    }
+    if (in.chroma_site != out.chroma_site) {
+        gchar *name = gst_video_chroma_site_to_string(in.chroma_site);
+        gst_caps_set_simple(other, "chroma-site", G_TYPE_STRING, name, NULL);
+        g_free(name);
+    }
+    return other;
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static void close_video(MonaEnhance *self)
@@ -265,6 +290,13 @@ static GstFlowReturn transform_frame(GstVideoFilter *filter, GstVideoFrame *in, 
     MonaEnhance *self = MONA_ENHANCE(filter);
     const size_t sample = self->format.bits > 8 ? 2 : 1;
     mona_video_frame frame = {0}, made;
+    if (GST_VIDEO_FRAME_IS_INTERLACED(in)) {
+        GST_ELEMENT_ERROR(self, STREAM, FORMAT,
+                          ("expected progressive frames, found an interlaced one; the element "
+                           "deinterlace before this one makes them progressive"),
+                          (NULL));
+        return GST_FLOW_ERROR;
+    }
     take_planes(self, in, sample, &frame);
     if (mona_video_push(self->video, &frame) || mona_video_pull(self->video, &made)) {
         fail(self);
@@ -273,6 +305,19 @@ static GstFlowReturn transform_frame(GstVideoFilter *filter, GstVideoFrame *in, 
     for (guint c = 0; c < self->format.planes; c++)
         copy_component(out, c, sample, made.data[c], made.stride[c], TRUE);
     return GST_FLOW_OK;
+}
+
+/* Regions of a frame lie elsewhere in a larger one. */
+static gboolean transform_meta(GstBaseTransform *base, GstBuffer *out, GstMeta *meta, GstBuffer *in)
+{
+    GstVideoFilter *filter = GST_VIDEO_FILTER(base);
+    GstVideoMetaTransform sizes = {&filter->in_info, &filter->out_info};
+    if (meta->info->transform_func &&
+        gst_meta_api_type_has_tag(meta->info->api,
+                                  g_quark_from_static_string(GST_META_TAG_VIDEO_SIZE_STR)))
+        meta->info->transform_func(out, meta, in, gst_video_meta_transform_scale_get_quark(),
+                                   &sizes);
+    return GST_BASE_TRANSFORM_CLASS(mona_enhance_parent_class)->transform_meta(base, out, meta, in);
 }
 
 /* A frame is through before the next one is due, or it is late: that is the latency. */
@@ -376,6 +421,8 @@ static void mona_enhance_class_init(MonaEnhanceClass *class)
                                           "Enlarges and cleans video with neural networks",
                                           "The mona developers");
     GST_BASE_TRANSFORM_CLASS(class)->transform_caps = transform_caps;
+    GST_BASE_TRANSFORM_CLASS(class)->fixate_caps = fixate_caps;
+    GST_BASE_TRANSFORM_CLASS(class)->transform_meta = transform_meta;
     GST_BASE_TRANSFORM_CLASS(class)->query = query;
     GST_BASE_TRANSFORM_CLASS(class)->start = start;
     GST_BASE_TRANSFORM_CLASS(class)->stop = stop;

@@ -69,7 +69,7 @@ same "scale=3" "$(wc -c < "$tmp/three.raw")" $((3 * 192 * 144 * 3 / 2))
 succeeds "a program of GstCheck compiles" sh -c "$CC -Wall -o $tmp/element tests/e2e/media/element.c \
     \$(pkg-config --cflags --libs gstreamer-check-1.0 gstreamer-video-1.0)"
 timeout 60 "$tmp/element" > "$tmp/checks" 2>&1
-same "GstCheck: the element is content" "$(grep '^not ok' "$tmp/checks") $(grep -c '^ok' "$tmp/checks")" " 10"
+same "GstCheck: the element is content" "$(grep '^not ok' "$tmp/checks") $(grep -c '^ok' "$tmp/checks")" " 15"
 if gst-inspect-1.0 openh264enc > /dev/null 2>&1 && gst-inspect-1.0 matroskamux > /dev/null 2>&1; then
     film 5 "$tmp/film.y4m" 160x90
     ffmpeg -v error -i "$tmp/film.y4m" -c:v libx264 -profile:v baseline -pix_fmt yuv420p "$tmp/film.mkv"
