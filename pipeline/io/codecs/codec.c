@@ -21,7 +21,7 @@ static const codec codecs[] = {
     {"h264", "libx264", AV_CODEC_ID_H264, .quality = "crf", 18, 0, 51,
      .preset = "preset", "medium", "superfast", x26x_presets, .low_latency = "tune=zerolatency",
      .even = true, .captions = CAPTIONS_BY_ENCODER, .chroma = PICTURE_420,
-     .tells_colours = true, .tells_range = true, .siting = SITING_TOLD,
+     .tells_colours = true, .tells_range = true, .siting = SITING_TOLD, .views = true,
      .display = {"x264-params", "mastering-display", "cll", 50000, 10000, 0}},
     {"hevc", "libx265", AV_CODEC_ID_HEVC, .quality = "crf", 20, 0, 51,
      .preset = "preset", "medium", "ultrafast", x26x_presets,

@@ -60,6 +60,7 @@ typedef struct codec {
      * which places of chroma beside the usual ones. */
     bool tells_colours, tells_range;
     codec_siting siting;
+    bool views; /* the two of 3D, where frames tell them */
     codec_display display;
     picture_chroma chroma; /* to which RGB pictures are converted */
     const char *narrow;    /* an option for frames of fewer than 64 columns */

@@ -7,6 +7,7 @@
 
 #include <libavutil/mastering_display_metadata.h>
 #include <libavutil/pixdesc.h>
+#include <libavutil/stereo3d.h>
 
 #include "pipeline/base/av_compat.h"
 #include "pipeline/image/frame_convert.h"
@@ -32,7 +33,8 @@ bool hdr_describe(AVStream *video, const AVFrame *first)
     return describe(video, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, first,
                     AV_FRAME_DATA_MASTERING_DISPLAY_METADATA) &&
            describe(video, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, first,
-                    AV_FRAME_DATA_CONTENT_LIGHT_LEVEL);
+                    AV_FRAME_DATA_CONTENT_LIGHT_LEVEL) &&
+           describe(video, AV_PKT_DATA_STEREO3D, first, AV_FRAME_DATA_STEREO3D);
 }
 
 static void add_pair(char *text, size_t room, const codec_display *d, const char *name,
@@ -110,11 +112,29 @@ static bool is_beyond_srgb(const AVStream *video)
            p->color_primaries == AVCOL_PRI_SMPTE432 || has_display(video);
 }
 
+bool hdr_is_dynamic(const AVFrame *frame)
+{
+    return av_frame_get_side_data(frame, AV_FRAME_DATA_DOVI_RPU_BUFFER) ||
+           av_frame_get_side_data(frame, AV_FRAME_DATA_DYNAMIC_HDR_PLUS) ||
+           av_frame_get_side_data(frame, AV_FRAME_DATA_DYNAMIC_HDR_VIVID);
+}
+
 static bool is_dynamic(const AVStream *video, const AVFrame *first)
 {
-    return avstream_side_data(video, AV_PKT_DATA_DOVI_CONF, NULL) ||
-           av_frame_get_side_data(first, AV_FRAME_DATA_DOVI_RPU_BUFFER) ||
-           av_frame_get_side_data(first, AV_FRAME_DATA_DYNAMIC_HDR_PLUS);
+    return avstream_side_data(video, AV_PKT_DATA_DOVI_CONF, NULL) || hdr_is_dynamic(first);
+}
+
+/* Whether the film's layout, two views in each frame or a sphere, has a place: with the container,
+ * or for views that each frame tells, with the codec. */
+static bool keeps_layout(const container *row, const codec *c, const AVStream *video,
+                         const AVFrame *first)
+{
+    const AVStereo3D *views = avstream_side_data(video, AV_PKT_DATA_STEREO3D, NULL);
+    if (row->layout)
+        return true;
+    return !avstream_side_data(video, AV_PKT_DATA_SPHERICAL, NULL) &&
+           (!views || views->type == AV_STEREO3D_2D ||
+            (c->views && av_frame_get_side_data(first, AV_FRAME_DATA_STEREO3D)));
 }
 
 /* Whether players would assume another range if none were told: they assume the full one of grey
@@ -151,7 +171,9 @@ static const char *lost_property(const AVOutputFormat *format, const codec *c,
     const bool sited = c->siting == SITING_TOLD || row->siting ||
                        (c->siting == SITING_TOPLEFT_TOLD && at == AVCHROMA_LOC_TOPLEFT);
     if (is_dynamic(video, first))
-        return "HDR metadata of every frame (HDR10+ or Dolby Vision)";
+        return "HDR metadata of every frame (HDR10+, HDR Vivid or Dolby Vision)";
+    if (!keeps_layout(row, c, video, first))
+        return "layout of 3D or 360 degrees";
     if (row->pictures || c->colours)
         return is_beyond_srgb(video) ? "colours, which are HDR or wider than sRGB"
                : !is_convertible(p)  ? "colours, as libswscale does not know their matrix"

@@ -11,8 +11,8 @@
 #include "pipeline/io/codecs/codec.h"
 #include "pipeline/base/error.h"
 
-/* Copies the mastering display and the content light level of a video's first frame to its stream,
- * unless the stream has its own. */
+/* Copies the mastering display, the content light level and the layout of 3D of a video's first
+ * frame to its stream, unless the stream has its own. */
 bool hdr_describe(AVStream *video, const AVFrame *first);
 
 /* The options, "key=value", with which libx264, libx265 and SVT-AV1 write the stream's mastering
@@ -25,6 +25,9 @@ void hdr_option(char *option, size_t room, const AVStream *video, const codec *c
  * hold any: a note says so, since the program that reads them has to know. */
 bool hdr_check(const AVOutputFormat *format, const codec *c, AVStream *video, const AVFrame *first,
                bool drop, const pipeline_notes *notes, pipeline_error *error);
+
+/* Whether a frame has such metadata of its own. */
+bool hdr_is_dynamic(const AVFrame *frame);
 
 /* Where the film names no matrix and the result has to, because players assume another of its size:
  * says that codec and container do not. kept: what encoder_matrix found. */

@@ -64,6 +64,7 @@ typedef struct container {
     bool colours; /* primaries, transfer, matrix, display: else only some codecs tell them */
     bool range;   /* of their samples, likewise */
     bool siting;  /* of chroma, likewise */
+    bool layout;  /* of 3D and of 360 degrees */
     bool alpha;   /* VP9's, which lies beside the frames */
     bool lead;    /* what a decoder of sound needs before the first sample */
     bool whole;   /* the size that is shown, in whole pixels */

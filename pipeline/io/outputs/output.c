@@ -10,6 +10,7 @@
 
 #include "pipeline/base/clock.h"
 #include "pipeline/base/av_compat.h"
+#include "pipeline/io/codecs/hdr.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/io/outputs/contents.h"
 #include "pipeline/base/outfile.h"
@@ -280,6 +281,19 @@ static void tell_captions(output *o, const AVFrame *frame)
     o->told_captions = true;
 }
 
+static void tell_dynamic(output *o, const AVFrame *frame)
+{
+    const mux_settings *m = &o->settings->container;
+    if (o->told_dynamic || !hdr_is_dynamic(frame))
+        return;
+    pipeline_note(
+        m->notes,
+        "%s: has no place for the HDR metadata of every frame (HDR10+, HDR Vivid or Dolby "
+        "Vision) from %.2f s on; it is left out",
+        m->path, (double)frame->pts * av_q2d(o->in->video->time_base));
+    o->told_dynamic = true;
+}
+
 static bool put_still(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error)
 {
     const output_settings *s = o->settings;
@@ -293,6 +307,7 @@ static bool put_picture(output *o, const AVFrame *frame, unsigned segment, pipel
     (void)segment;
     measure_pace(o, frame);
     tell_captions(o, frame);
+    tell_dynamic(o, frame);
     return picture_writer_put(&o->pictures, frame, error);
 }
 
@@ -300,6 +315,7 @@ static bool put_coded(output *o, const AVFrame *frame, unsigned segment, pipelin
 {
     measure_pace(o, frame);
     tell_captions(o, frame);
+    tell_dynamic(o, frame);
     if (o->filled && segment != o->segment && !seal(o, error))
         return false;
     o->segment = segment;
@@ -456,7 +472,8 @@ bool output_open(output *o, const output_settings *settings, input *in, pipeline
                              pictures = {open_pictures, put_picture, finish_pictures},
                              container = {open_container, put_coded, finish_container};
     const AVOutputFormat *format = settings->container.format;
-    *o = (output){.settings = settings, .in = in};
+    /* What the first frame has was told by hdr_check. */
+    *o = (output){.settings = settings, .in = in, .told_dynamic = hdr_is_dynamic(in->frame)};
     o->kind = !format ? &still : container_row_of(format)->pictures ? &pictures : &container;
     pthread_mutex_init(&o->lock, NULL);
     return o->kind->open(o, error);
