@@ -77,17 +77,25 @@ static const char *const of_ts[] = {"service_name", "service_provider", NULL};
 static const char *const language[] = {"language", NULL}, *const title[] = {"title", NULL};
 static const char *const none[] = {NULL};
 
-static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA},
-                            webm_tags = {NULL, NULL, MARKS_WEBM},
-                            mp4_tags = {of_mp4, language, MARKS_MP4},
-                            ipod_tags = {of_mp4, language, MARKS_NONE},
-                            psp_tags = {none, language, MARKS_NONE},
-                            mov_tags = {of_mov, language, MARKS_NONE},
-                            gp_tags = {of_3gp, language, MARKS_NONE},
-                            avi_tags = {of_avi, title, MARKS_NONE},
-                            ts_tags = {of_ts, language, MARKS_TS},
-                            avif_tags = {none, none, MARKS_NONE},
-                            flv_tags = {NULL, none, MARKS_NONE};
+/* libav writes QuickTime's own numbers of languages, and reads these codes from them. */
+static const char macintosh[] =
+    "eng fra ger ita dut sve spa dan por nor heb jpn ara fin gre ice mlt tur hr  chi urd hin tha "
+    "kor lit pol hun est lav smi fo  per rus iri alb ron ces slk slv yid sr  mac bul ukr bel uzb "
+    "kaz aze arm geo mol kir tgk tuk mon pus kur kas snd tib nep san mar ben asm guj pa  ori mal "
+    "kan tam tel sin bur khm lao vie ind tgl may amh tir orm som swa kin run nya mlg epo wel baq "
+    "cat lat que grn aym tat uig dzo jav ";
+
+static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA, NULL},
+                            webm_tags = {NULL, NULL, MARKS_WEBM, NULL},
+                            mp4_tags = {of_mp4, language, MARKS_MP4, NULL},
+                            ipod_tags = {of_mp4, language, MARKS_NONE, NULL},
+                            psp_tags = {none, language, MARKS_NONE, NULL},
+                            mov_tags = {of_mov, language, MARKS_NONE, macintosh},
+                            gp_tags = {of_3gp, language, MARKS_NONE, NULL},
+                            avi_tags = {of_avi, title, MARKS_NONE, NULL},
+                            ts_tags = {of_ts, language, MARKS_TS, NULL},
+                            avif_tags = {none, none, MARKS_NONE, NULL},
+                            flv_tags = {NULL, none, MARKS_NONE, NULL};
 
 /* ---- options -------------------------------------------------------------------------------- */
 

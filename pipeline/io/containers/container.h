@@ -27,6 +27,9 @@ typedef enum container_covers {
 typedef struct container_tags {
     const char *const *file, *const *stream;
     int marks;
+    /* Those that it holds, of four characters with a space after the last letter; NULL: any code of
+     * three letters. */
+    const char *languages;
 } container_tags;
 
 typedef struct container {

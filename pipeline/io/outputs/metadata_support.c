@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/io/outputs/mux.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "pipeline/io/containers/container.h"
+
+enum { LISTED = 4 }; /* characters of a language in a list */
 
 /* Tags that writers add about the file itself, and statistics of the old file; they are not
  * kept. */
@@ -25,14 +28,54 @@ static bool is_held(const char *key, const char *const *names)
     return false;
 }
 
-static const char *first_lost(const AVDictionary *tags, const char *const *names)
+/* Whether a list, as container_tags has it, holds a code. */
+static bool is_listed(const char *languages, const char *code)
+{
+    for (const char *at = languages; (at = strstr(at, code)); at++)
+        if ((at - languages) % LISTED == 0)
+            return true;
+    return false;
+}
+
+static bool is_held_language(const char *code, const char *languages)
+{
+    char padded[LISTED + 1];
+    if (languages && strlen(code) < LISTED) {
+        snprintf(padded, sizeof padded, "%-*s", LISTED, code);
+        return is_listed(languages, padded);
+    }
+    return strlen(code) == 3 && strspn(code, "abcdefghijklmnopqrstuvwxyz") == 3;
+}
+
+static const char *first_lost(const AVDictionary *tags, const char *const *names,
+                              const char *languages)
 {
     const AVDictionaryEntry *entry = NULL;
-    while (names && (entry = av_dict_get(tags, "", entry, AV_DICT_IGNORE_SUFFIX)))
-        if (!is_held(entry->key, names) &&
-            !(!strcasecmp(entry->key, "language") && !strcmp(entry->value, "und")))
+    while (names && (entry = av_dict_get(tags, "", entry, AV_DICT_IGNORE_SUFFIX))) {
+        const bool language = !strcasecmp(entry->key, "language");
+        if (language && !strcmp(entry->value, "und"))
+            continue;
+        if (!is_held(entry->key, names) || (language && !is_held_language(entry->value, languages)))
             return entry->key;
+    }
     return NULL;
+}
+
+bool metadata_support_suit_language(AVDictionary **tags, const AVOutputFormat *format)
+{
+    static const char *const same[][2] = {
+        {"sqi", "alb"}, {"hye", "arm"}, {"eus", "baq"}, {"mya", "bur"}, {"zho", "chi"},
+        {"cze", "ces"}, {"nld", "dut"}, {"fre", "fra"}, {"kat", "geo"}, {"deu", "ger"},
+        {"ell", "gre"}, {"isl", "ice"}, {"mkd", "mac"}, {"msa", "may"}, {"fas", "per"},
+        {"rum", "ron"}, {"slo", "slk"}, {"bod", "tib"}, {"cym", "wel"}, {"swe", "sve"},
+        {"hrv", "hr "}, {"srp", "sr "}, {"fao", "fo "}, {"pan", "pa "}};
+    const container_tags *h = container_row_of(format)->tags;
+    const AVDictionaryEntry *entry = av_dict_get(*tags, "language", NULL, 0);
+    if (entry && h && h->languages)
+        for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+            if (!strcmp(entry->value, same[i][0]))
+                return av_dict_set(tags, "language", same[i][1], 0) >= 0;
+    return true;
 }
 
 static bool has_cover(const AVFormatContext *output)
@@ -46,7 +89,8 @@ static bool has_cover(const AVFormatContext *output)
 bool metadata_support_any_name(const AVFormatContext *output)
 {
     const container *row = container_row_of(output->oformat);
-    return row->any_option && !has_cover(output) && first_lost(output->metadata, row->tags->file);
+    return row->any_option && !has_cover(output) &&
+           first_lost(output->metadata, row->tags->file, NULL);
 }
 
 static void tell_stream(const AVFormatContext *output, unsigned i, const container_tags *h,
@@ -54,7 +98,7 @@ static void tell_stream(const AVFormatContext *output, unsigned i, const contain
 {
     const AVStream *stream = output->streams[i];
     const char *format = output->oformat->name;
-    const char *lost = first_lost(stream->metadata, h->stream);
+    const char *lost = first_lost(stream->metadata, h->stream, h->languages);
     const int marks = stream->disposition & ~h->marks & ~AV_DISPOSITION_ATTACHED_PIC;
     if (lost)
         pipeline_note(notes, "%s: %s cannot hold the tag '%s' of stream %u; .mkv would", name,
@@ -71,7 +115,7 @@ void metadata_support_tell_lost(const AVFormatContext *output, const char *name,
     const container_tags *h = container_row_of(output->oformat)->tags;
     if (!h)
         return;
-    const char *lost = first_lost(output->metadata, h->file);
+    const char *lost = first_lost(output->metadata, h->file, NULL);
     if (lost && !metadata_support_any_name(output))
         pipeline_note(notes, "%s: %s cannot hold the tag '%s'%s; .mkv would", name,
                       output->oformat->name, lost, has_cover(output) ? " beside a cover" : "");

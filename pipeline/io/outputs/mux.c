@@ -22,6 +22,7 @@
 #include "pipeline/io/outputs/picture_writer.h"
 #include "pipeline/io/containers/url.h"
 
+enum { GIF_LEAST = 2 };      /* ticks: players take less for none given, and show 10 */
 enum { WRITE_SECONDS = 10 }; /* without progress; then a connection counts as broken */
 
 static bool is_stdout(const char *path)
@@ -187,7 +188,8 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
     if (container_row_of(format)->ids)
         to->id = from->id;
     to->disposition = from->disposition;
-    if (av_dict_copy(&to->metadata, from->metadata, 0) < 0)
+    if (av_dict_copy(&to->metadata, from->metadata, 0) < 0 ||
+        !metadata_support_suit_language(&to->metadata, format))
         return false;
     if (container_is_cover(from) && container_row_of(format)->covers == COVERS_FILES)
         return describe_attached_cover(to, from);
@@ -467,6 +469,9 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
+    /* libav looks at the name of the file that it writes, which is the part's. */
+    if (av_match_ext(s->path, "m2ts"))
+        av_opt_set_int(m->format, "mpegts_m2ts_mode", 1, AV_OPT_SEARCH_CHILDREN);
     m->cuts = !container_row_of(s->format)->quicktime && s->start == INT64_MIN &&
               !(s->format->flags & AVFMT_TS_NEGATIVE);
     if (m->cuts)
@@ -638,6 +643,8 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
                                  m->video->time_base.den);
         m->merged++;
     }
+    m->hasty += container_row_of(m->format->oformat)->loops && m->video_dts != AV_NOPTS_VALUE &&
+                packet->dts - m->video_dts < GIF_LEAST;
     m->video_dts = packet->dts;
     m->video_duration = packet->duration;
     return write_packet(m, packet, error);
@@ -681,6 +688,11 @@ bool mux_finish(mux *m, pipeline_error *error)
                       "before; .mov would keep them apart",
                       m->name, m->format->oformat->name, m->video->time_base.num,
                       m->video->time_base.den, (unsigned long long)m->merged);
+    if (m->hasty)
+        pipeline_note(m->notes,
+                      "%s: players show frames of a GIF that are shorter than 1/50 s for 1/10 s: "
+                      "%llu frames; .mov would keep their times",
+                      m->name, (unsigned long long)m->hasty);
     for (unsigned i = 0; i < m->stream_count; i++)
         if (m->streams[i].encoded && !encode_sound(m, &m->streams[i], NULL, error))
             return false;

@@ -38,6 +38,7 @@ typedef struct mux {
     int loops;              /* of a GIF, as picture_writer.h says */
     int64_t video_duration; /* of the latest frame */
     int64_t video_dts;      /* of the latest frame written, in its stream's time base */
+    uint64_t hasty;         /* frames of a GIF that players show longer than it says */
     uint64_t merged;        /* frames that a coarse clock gives the time of the one before */
     const pipeline_notes *notes;
     uint64_t deadline;    /* clock_ns() after which a network is given up */
@@ -93,6 +94,9 @@ void mux_close(mux *m);
 
 /* Whether the file's own tags need the second way and there is no cover. */
 bool metadata_support_any_name(const AVFormatContext *output);
+
+/* Gives a language the other one of its two codes where the container knows only that: deu, ger. */
+bool metadata_support_suit_language(AVDictionary **tags, const AVOutputFormat *format);
 
 /* Reports the tags and dispositions that will be lost when output is written as name: the first one
  * of the file and of each stream. */
