@@ -265,6 +265,22 @@ static void tell_lost(const input *in)
     pipeline_note(in->notes, "%s: %s; what they hold is left out", in->path, text);
 }
 
+/* At the end: a file that still arrives, or is written anew, in a container that announces no
+ * length. */
+static void tell_changed(const input *in)
+{
+    const struct stat *then = &in->file;
+    struct stat now;
+    if (S_ISREG(then->st_mode) && !stat(in->settings.path, &now) && now.st_dev == then->st_dev &&
+        now.st_ino == then->st_ino &&
+        (now.st_size != then->st_size || now.st_mtim.tv_sec != then->st_mtim.tv_sec ||
+         now.st_mtim.tv_nsec != then->st_mtim.tv_nsec))
+        pipeline_note(in->notes,
+                      "%s: changed while it was read, from %lld to %lld bytes; the result has what "
+                      "was there",
+                      in->path, (long long)then->st_size, (long long)now.st_size);
+}
+
 /* At the end: a file that announces more than it holds was cut off. */
 static bool check_length(input *in, pipeline_error *error)
 {
@@ -341,6 +357,8 @@ static input_result read_packet(input *in, pipeline_error *error)
             pipeline_fail_av(error, code, "%s: reading failed", in->path);
             return INPUT_FAILED;
         }
+        if (code == AVERROR_EOF)
+            tell_changed(in);
         if (code == AVERROR_EOF || errors == MAX_READ_ERRORS)
             return check_last_frame(in, error) && check_length(in, error) ? INPUT_END
                                                                           : INPUT_FAILED;

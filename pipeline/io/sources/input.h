@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/stat.h>
 
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
@@ -70,6 +71,7 @@ typedef struct input {
     input_settings settings;
     source from;
     const char *path; /* for messages */
+    struct stat file; /* what it was when it was opened; all 0 where there is none of that name */
     const pipeline_notes *notes;
     AVFormatContext *format; /* describes the streams; the source's */
     AVStream *video;         /* the stream to enhance */

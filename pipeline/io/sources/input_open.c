@@ -361,6 +361,8 @@ bool input_open(input *in, const input_settings *s, pipeline_error *error)
                   .end = INT64_MAX,
                   .last_pts = INT64_MIN,
                   .entry = INT64_MIN};
+    if (s->path && stat(s->path, &in->file))
+        in->file = (struct stat){0};
     in->frame = av_frame_alloc();
     const bool opened = in->frame ? source_open(&in->from, s, in->notes, error)
                                   : pipeline_fail(error, "out of memory");

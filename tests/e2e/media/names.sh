@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# File names: of maximal length, symbolic links, bytes that are not UTF-8; and a resume after another version.
+# File names: of maximal length, symbolic links, bytes that are not UTF-8; a resume after another version; a file that still arrives.
 . tests/tap.inc
 
 film 3 "$tmp/scene.y4m" 320x180
@@ -83,3 +83,20 @@ done
 cp "$tmp/work" "$work"
 resume
 same "that of the same one is" "$? $(cat "$tmp/log") $(test -s "$tmp/kept.mkv" && echo there)" "0  there"
+
+# ---- a file that still arrives ----------------------------------------------------------------
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=48:28,loop=9:3 -c:v libx264 -pix_fmt yuv420p "$tmp/whole.ts"
+head -c 9400 "$tmp/whole.ts" > "$tmp/arrives.ts"
+"$mona" enhance -y "$tmp/arrives.ts" -o "$tmp/arrived.mkv" --stages sr 2> "$tmp/log"
+same "a file that stays as it is" "$? $(grep -c 'changed while' "$tmp/log")" "0 0"
+(
+    while [ ! -e "$tmp/read" ]; do
+        head -c 188 /dev/zero >> "$tmp/arrives.ts"
+        sleep 0.02
+    done
+) &
+"$mona" enhance -y "$tmp/arrives.ts" -o "$tmp/arrived.mkv" --stages sr 2> "$tmp/log"
+status=$?
+touch "$tmp/read"
+wait
+same "one that grows meanwhile is told" "$status $(grep -c 'arrives.ts: changed while it was read, from [0-9]* to [0-9]* bytes' "$tmp/log")" "0 1"
