@@ -44,7 +44,7 @@ start() {
     {
         cat "$tmp/small.ts"
         while [ ! -e "$tmp/end" ]; do sleep 0.05; done
-    } | "$mona" enhance - -o "$tmp/dead.mkv" --preset ultrafast --quiet 2> "$tmp/log" &
+    } | "$mona" enhance -y - -o "$tmp/dead.mkv" --preset ultrafast --quiet 2> "$tmp/log" &
     job=$!
     waited=0
     while [ $waited -lt 600 ] && ! grep -q ":$(stat -c %i "$part" 2> /dev/null || echo none) " /proc/locks; do
