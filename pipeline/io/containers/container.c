@@ -282,6 +282,19 @@ bool container_holds(const AVOutputFormat *format, const AVStream *stream)
            container_holds_rotation(format, stream);
 }
 
+const char *container_options(const AVOutputFormat *format, const char *path, bool live)
+{
+    /* libav looks at the suffix of the file that it writes, which is the part's. */
+    static const struct {
+        const char *name, *suffix, *options;
+    } by_suffix[] = {{"mpegts", "m2ts", "mpegts_m2ts_mode=1"}};
+    const container *row = container_row_of(format);
+    for (size_t i = 0; i < sizeof by_suffix / sizeof *by_suffix; i++)
+        if (!strcmp(format->name, by_suffix[i].name) && av_match_ext(path, by_suffix[i].suffix))
+            return by_suffix[i].options;
+    return live ? row->live_options : row->options;
+}
+
 int64_t container_lead(const AVOutputFormat *format, const AVStream *stream)
 {
     const AVCodecParameters *p = stream->codecpar;

@@ -77,6 +77,9 @@ typedef struct container {
 /* The row of a format. */
 const container *container_row_of(const AVOutputFormat *format);
 
+/* Options of its writer, "key=value", for a file or address; NULL: none. */
+const char *container_options(const AVOutputFormat *format, const char *path, bool live);
+
 /* Row i, in the order in which they are proposed. NULL: there are no more. */
 const container *container_at(unsigned i);
 

@@ -386,7 +386,7 @@ static int open_target(mux *m, AVDictionary **options)
 static bool write_header(mux *m, pipeline_error *error)
 {
     const container *row = container_row_of(m->format->oformat);
-    const char *wanted = m->live ? row->live_options : row->options;
+    const char *wanted = container_options(m->format->oformat, m->name, m->live);
     if (row->seeks && !m->file.part && !m->live)
         return pipeline_fail(error,
                              "%s: %s cannot be written to a pipe, because its index is filled "
@@ -469,9 +469,6 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
-    /* libav looks at the name of the file that it writes, which is the part's. */
-    if (av_match_ext(s->path, "m2ts"))
-        av_opt_set_int(m->format, "mpegts_m2ts_mode", 1, AV_OPT_SEARCH_CHILDREN);
     m->cuts = !container_row_of(s->format)->quicktime && s->start == INT64_MIN &&
               !(s->format->flags & AVFMT_TS_NEGATIVE);
     if (m->cuts)
