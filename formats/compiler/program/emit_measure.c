@@ -156,9 +156,11 @@ static void measure_ops(const emitter *e, const emit_c_request *request, emit_c_
         n->roots |= map ? EMIT_C_MAP(b->op->kind) : EMIT_C_ROW(b->op->kind);
         n->conv_count += has_filter(b);
         n->epilogue_count += has_epilogue(b);
-        if (!idle || b->run->writes_planes)
-            n->ops[n->run_count++] =
+        if (!idle || b->run->writes_planes) {
+            n->ops[n->run_count] =
                 measure_op(e->plan, &e->session->plan->ops[o].bound, idle, request->at_once);
+            n->ops[n->run_count++].multiply_adds = info.macs;
+        }
     }
 }
 

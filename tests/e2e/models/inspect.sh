@@ -102,6 +102,14 @@ same "a network that has INT8, but for some layers, is not" "$(advice denoise_ba
 same "nor one whose code alone is too large" "$(advice "$tmp/fp16.mona" 16K | grep -oE 'INT8|code and tables take alone')" "code and tables take alone"
 "$mona" compile tests/conformance/array_moves/model.onnx -o "$tmp/array.mona" > /dev/null
 same "instructions of operators on arrays are told" "$("$mona" inspect "$tmp/array.mona" --firmware cortex-m7 | grep -c 'not known')" 0
+# Pools, matrices, reductions and normalisation, on maps and on arrays.
+for net in conv array_products array_windows array_normalise; do
+    "$mona" compile tests/conformance/$net/model.onnx -o "$tmp/$net.mona" > /dev/null
+    same "the multiply-adds of the operators of $net are all of its" "$("$mona" inspect "$tmp/$net.mona" --firmware cortex-m7 --json | python3 -c '
+import json, sys
+d = json.load(sys.stdin)["firmware"]
+print(sum(o["macs"] for o in d["operators"]) - d["macs"])')" 0
+done
 fails "a size that is none" "expected a number such as 512K, found 5Q" "$mona" inspect sr_x2_fast --firmware cortex-m7 --size 64x48 --ram 5Q
 fails "frames a second of no clock" "works only with --clock" "$mona" inspect sr_x2_fast --firmware cortex-m7 --size 64x48 --fps 5
 "$mona" inspect sr_x2_fast --dot "$tmp/none/x.dot" > /dev/null 2> "$tmp/err"
