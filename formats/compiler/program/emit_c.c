@@ -365,8 +365,9 @@ static bool is_free(const char *name)
     static const char *const taken[] = {
         /* parameters */
         "session", "inputs", "outputs", "ready", "slice", "done",
-        /* types of parameters, beside c_types; a macro of its headers; macros of compilers */
-        "mona_session", "mona_slice", "ptrdiff_t", "NULL", "linux", "unix", "i386",
+        /* a type of parameters, beside c_types; macros of C's headers, and of compilers */
+        "ptrdiff_t", "NULL", "EOF", "errno", "stdin", "stdout", "stderr", "NAN", "INFINITY",
+        "linux", "unix", "i386",
         /* of C */
         "auto", "bool", "break", "case", "char", "const", "default", "continue", "do", "double",
         "else", "enum", "extern", "float", "for", "goto", "if", "inline", "int", "long", "register",
@@ -388,7 +389,7 @@ static bool is_free(const char *name)
     for (size_t i = 0; i < MONA_TYPE_COUNT; i++)
         if (is_alike(name, c_types[i]))
             return false;
-    return *name && !isdigit((unsigned char)*name);
+    return *name && !isdigit((unsigned char)*name) && !rest_after(name, "mona_");
 }
 
 /* Whether the tensors' names are no identifiers of their own: 128, as PyTorch counts them, or a.b

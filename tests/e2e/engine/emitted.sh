@@ -119,6 +119,13 @@ if full && [ "$(uname -m)${CROSS:-}" = x86_64 ]; then
 fi
 
 # ---- tensors whose names are no identifiers ------------------------------------------------------
+# $1, $2: the input and the output of $tmp/names.onnx, $3: the parameters
+called() {
+    "$mona" compile "$tmp/names.onnx" -o "$tmp/names.mona" > "$tmp/log"
+    same_bytes "$tmp/names.mona" ${targets##* } 20x1 net
+    same "tensors '$1' and '$2' are called" \
+        "$(grep -o '\*[a-z0-9_]*, ptrdiff' "$tmp/net.${targets##* }/net.h" | sort -u | tr -d '\n')" "$3"
+}
 # $1: for the input x, $2: for the output y, $3: the parameters
 names() {
     python3 - "$tmp/line.onnx" "$tmp/names.onnx" "$1" "$2" << 'END'
@@ -128,15 +135,25 @@ for old, new in zip((b"x", b"y"), sys.argv[3:]):
     data = data.replace(b"\x01" + old, b"\x01" + new.encode())
 open(sys.argv[2], "wb").write(data)
 END
-    "$mona" compile "$tmp/names.onnx" -o "$tmp/names.mona" > "$tmp/log"
-    same_bytes "$tmp/names.mona" ${targets##* } 20x1 net
-    same "tensors '$1' and '$2' are called" \
-        "$(grep -o '\*[a-z0-9_]*, ptrdiff' "$tmp/net.${targets##* }/net.h" | sort -u | tr -d '\n')" "$3"
+    called "$@"
 }
 "$BUILD/classifiers" line 20 "$tmp/line.onnx"
 names x y "*x, ptrdiff*y, ptrdiff"
 names x 7 "*input_0, ptrdiff*output_0, ptrdiff"
 names . / "*input_0, ptrdiff*output_0, ptrdiff"
+if python3 -c 'import onnx' 2> /dev/null; then
+    for name in EOF mona_session_run; do
+        python3 - "$tmp/line.onnx" "$tmp/names.onnx" $name << 'END'
+import onnx, sys
+model = onnx.load(sys.argv[1])
+model.graph.input[0].name = sys.argv[3]
+for node in model.graph.node:
+    node.input[:] = [sys.argv[3] if name == "x" else name for name in node.input]
+onnx.save(model, sys.argv[2])
+END
+        called $name y "*input_0, ptrdiff*output_0, ptrdiff"
+    done
+fi
 
 # ---- size and stack ------------------------------------------------------------------------------
 # What a program without an operating system holds of it: $1: target
