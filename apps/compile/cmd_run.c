@@ -153,22 +153,26 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
 
 /* ---- ONNX --------------------------------------------------------------------------------- */
 
-/* Fills the reference's input, which is float32, and warns where that holds only some integers. */
+/* Fills the reference's input, which is float32, and warns where that holds only some integers, or
+ * infinity in a number's place. */
 static bool take_floats(reference_array *in, const input_array *from, const char *path)
 {
     const npy_array *a = &from->array;
+    const bool real = npy_type_real(a->type);
     uint64_t large = 0;
     *in = (reference_array){from->channels, from->height, from->width,
                             malloc(a->count * sizeof(float))};
     for (uint64_t k = 0; in->data && k < a->count; k++) {
-        in->data[k] = (float)npy_value(a, k);
-        large += fabs(npy_value(a, k)) > 0x1p24;
+        const double value = npy_value(a, k);
+        in->data[k] = (float)value;
+        large += real ? isfinite(value) && !isfinite(in->data[k]) : fabs(value) > 0x1p24;
     }
-    if (large && !npy_type_real(a->type))
-        fprintf(stderr,
-                "warning: %s: %.3g %% of the values lie beyond 16777216, where float32, in which "
-                "--reference computes, does not hold every integer\n",
-                path, 100.0 * (double)large / (double)a->count);
+    if (large)
+        fprintf(stderr, "warning: %s: %.3g %% of the values lie beyond %s\n", path,
+                100.0 * (double)large / (double)a->count,
+                real ? "3.4e38, for which float32, in which --reference computes, has infinity"
+                     : "16777216, where float32, in which --reference computes, does not hold "
+                       "every integer");
     return in->data || cli_fail(0, "out of memory");
 }
 
@@ -286,12 +290,9 @@ static const option options[] = {
 
 /* The reference has one precision and one way to compute. */
 static const option_rule rules[] = {
-    {"--raw", .idle = RUN_REFERENCE, .why = "which makes real values"},
-    {"--precision", .never = RUN_REFERENCE},
-    {"--threads", .never = RUN_REFERENCE},
-    {"--device", .never = RUN_REFERENCE},
-    {"--cpu", .never = RUN_REFERENCE},
-    {"--strip-rows", .never = RUN_REFERENCE},
+    {"--raw", .never = RUN_REFERENCE},          {"--precision", .never = RUN_REFERENCE},
+    {"--threads", .never = RUN_REFERENCE},      {"--device", .never = RUN_REFERENCE},
+    {"--cpu", .never = RUN_REFERENCE},          {"--strip-rows", .never = RUN_REFERENCE},
     {"--tile-columns", .never = RUN_REFERENCE},
 };
 

@@ -67,6 +67,11 @@ array '<i8' q "$tmp/one.npy" 3 1
 same "integers that float32 does not hold are told, unless they are kept" "$(cat "$tmp/err")" \
     "warning: $tmp/y.npy: 50 % of the values of output 'y' lie beyond 16777216, where float32 does not hold every integer; --raw keeps them as they are
 warning: $tmp/long.npy: 100 % of the values lie beyond 16777216, where float32, in which --reference computes, does not hold every integer"
+array '<f8' d "$tmp/far.npy" 1,16,16 "-1e300 if i % 4 == 1 else float('inf')"
+"$mona" run "$tmp/wide.onnx" -i "$tmp/far.npy" -o "$tmp/y.npy" --reference 2> "$tmp/err"
+same "numbers that float32 does not hold are told" "$(cat "$tmp/err")" \
+    "warning: $tmp/far.npy: 25 % of the values lie beyond 3.4e38, for which float32, in which --reference computes, has infinity"
+fails "bytes as they are stored, of the reference" "--raw does not work with --reference" "$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" --reference --raw
 
 # ---- arrays in the shapes of the model
 "$nets" line 20 "$tmp/line.onnx"
