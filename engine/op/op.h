@@ -169,7 +169,7 @@ typedef struct mona_op_program {
      * which grows by one from call to call. NULL: there is no program, but for arrays. */
     void (*emit)(const mona_row_call *calls, uint32_t count);
     void (*array)(const mona_array_call *call, ac_core *core); /* in its place, for arrays */
-    size_t (*array_l1_bytes)(const mona_bound_op *bound);      /* which that takes; NULL: none */
+    size_t (*array_l1_bytes)(const mona_bound_op *bound);      /* that array() takes; NULL: 0 */
     /* After bind(): why there is none for an operator, as the end of a message; NULL: there is one.
      * NULL itself: there always is. */
     const char *(*missing)(const mona_bound_op *bound);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A kernel's graph as instructions of an AI Core's vector unit, which engine/op/kernel_program.h describes.
+"""A kernel's graph as instructions of an AI Core's vector unit, or sums for its cube, which engine/op/kernel_program.h describes.
 
 A value is 32 bits a cell: an f32 number, an integer that an f32 number holds ('f', where its range allows that), or an
 s32 number ('i'). Where f16 numbers do it is one of these, of which an instruction computes twice as many. What is the same in all cells is computed once. The unit has no shifts, comparisons or divisions:
