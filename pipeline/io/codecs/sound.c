@@ -85,12 +85,15 @@ bool sound_choice_read(sound_choice *choice, const char *text)
     return false;
 }
 
-/* Bits of a sample that loses nothing in a lossless codec; 0: it would lose something. */
+/* Bits of a sample that loses nothing in a lossless codec; 0: it would lose something. Codecs that
+ * have both, as DTS, tell bits of samples that lost nothing. */
 static int lossless_bits(const AVCodecParameters *p)
 {
     const AVCodecDescriptor *d = avcodec_descriptor_get(p->codec_id);
     const int exact = av_get_exact_bits_per_sample(p->codec_id);
-    const int bits = p->bits_per_raw_sample > 0 ? p->bits_per_raw_sample : exact > 0 ? exact : 16;
+    const int assumed = d && d->props & AV_CODEC_PROP_LOSSY ? 0 : 16;
+    const int told = p->bits_per_raw_sample > 0 ? p->bits_per_raw_sample : exact;
+    const int bits = told > 0 ? told : assumed;
     return d && d->props & AV_CODEC_PROP_LOSSLESS && bits <= 24 ? bits : 0;
 }
 

@@ -88,7 +88,7 @@ refused av.mp4 y4m 'yuv4mpegpipe cannot hold stream 1 (audio, aac); use .mkv'
 ffmpeg -v error -i "$in/av.mp4" -t 1 -c:v copy -c:a wmav2 "$in/wma.mkv" -t 1 -c:v copy -c:a libvorbis "$in/vorbis.mkv" -t 1 -c:v copy -c:a dca -strict -2 "$in/dts.mkv"
 refused wma.mkv nut 'nut cannot hold stream 1 (audio, wmav2); use .mkv'
 refused vorbis.mkv avi 'avi cannot hold stream 1 (audio, vorbis); use .mkv'
-! full || refused dts.mkv avi 'avi cannot hold stream 1 (audio, dts); use .mkv'
+refused dts.mkv avi 'avi cannot hold stream 1 (audio, dts); use .mkv'
 # Matroska does not tell how long a packet of ALAC is.
 ffmpeg -v error -i "$in/av.mp4" -f lavfi -i sine=r=48000:d=1 -map 0:v -map 1 -c:v copy -c:a alac "$in/alac.mkv"
 "$mona" enhance -y "$in/alac.mkv" -o "$tmp/out.mov" --stages sr --preset ultrafast > "$tmp/log" 2>&1
