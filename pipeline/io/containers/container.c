@@ -144,7 +144,8 @@ static const container rows[] = {
      IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, o, o, o, o, o, o, NONE)},
     {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(&ts_tags, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, NONE),
+     .m2ts_options = "mpegts_m2ts_mode=1"},
     {CALLED("nut", NULL, ".nut"), CODECS(NULL, not_in_nut, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, NONE)},
 
@@ -284,14 +285,9 @@ bool container_holds(const AVOutputFormat *format, const AVStream *stream)
 
 const char *container_options(const AVOutputFormat *format, const char *path, bool live)
 {
-    /* libav looks at the suffix of the file that it writes, which is the part's. */
-    static const struct {
-        const char *name, *suffix, *options;
-    } by_suffix[] = {{"mpegts", "m2ts", "mpegts_m2ts_mode=1"}};
     const container *row = container_row_of(format);
-    for (size_t i = 0; i < sizeof by_suffix / sizeof *by_suffix; i++)
-        if (!strcmp(format->name, by_suffix[i].name) && av_match_ext(path, by_suffix[i].suffix))
-            return by_suffix[i].options;
+    if (row->m2ts_options && av_match_ext(path, "m2ts"))
+        return row->m2ts_options;
     return live ? row->live_options : row->options;
 }
 

@@ -45,6 +45,8 @@ typedef struct container {
     const char *options, *live_options;
     /* The one with which it holds tags of any name, but no cover; NULL: none does. */
     const char *any_option;
+    /* Those of a file called .m2ts: libav looks at the suffix of the part that it writes. */
+    const char *m2ts_options;
 
     bool one;       /* a video, and nothing else */
     bool frames;    /* the writer takes frames, not packets, and counts them */
