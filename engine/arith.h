@@ -13,6 +13,11 @@ static inline uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+static inline uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline size_t max_size(size_t a, size_t b)
 {
     return a > b ? a : b;

@@ -526,10 +526,14 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
     const mona_array_kernel *grid = (const void *)(b->data + b->op->array.record);
     uint32_t first = (uint32_t)call->begin, end = (uint32_t)call->end;
     emitting e = {.call = call};
-    if (program_of(b)->sums && call->begin < call->end)
+    if (first == end)
+        return;
+    if (program_of(b)->sums) {
         emit_sums(&e, core, first, end);
+        return;
+    }
     widen_share(grid, &first, &end);
-    if (program_of(b)->sums || call->begin == call->end || !mona_kernel_tiles(&e.t, b, first, end))
+    if (!mona_kernel_tiles(&e.t, b, first, end))
         return;
     e.t.core = core;
     for (uint32_t i = 0; i < e.t.kernel->inputs; i++)

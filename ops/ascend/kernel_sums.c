@@ -12,14 +12,13 @@
 
 #include "engine/array_format.h"
 #include "engine/libc.h"
+#include "ops/ascend/conv_packing.h"
 #include "ops/ascend/ub.h"
 #include "ops/ascend/vectors.h"
 
 enum {
     COLUMN = 8, /* bytes: what load3d counts, and how far neighbours reach at most */
     WINDOW = AC_BLOCK,
-    FRACTAL_BYTES = 512,
-    C_FRACTAL_BYTES = 1024,
     MOST_ROWS = 64,
     EDGES_READY = 2,
     WEIGHTS_READY = 3
@@ -197,11 +196,6 @@ static uint32_t beyond_rows(const kernel_sums *k)
     return k->fractals * AC_FRACTAL * place_bytes(k) + 2 * AC_BLOCK - k->rows * k->pitch;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 static bool lay_out(kernel_sums *k)
 {
     const ac_target *target = k->bound->target;
@@ -223,10 +217,10 @@ static bool lay_out(kernel_sums *k)
     k->masks = take(&at, (size_t)k->out->cell_columns * AC_BLOCK);
     k->edges[0] = take(&at, edge_bytes);
     k->edges[1] = take(&at, edge_bytes);
-    k->halves = take(&at, larger(k->most * FRACTAL_BYTES, edge_bytes));
+    k->halves = take(&at, max_u32(k->most * FRACTAL_BYTES, edge_bytes));
     k->raw[0] = at;
     k->raw[1] = at + raw_bytes(k);
-    at += larger(2 * raw_bytes(k), k->weights * FRACTAL_BYTES + beyond_rows(k));
+    at += max_u32(2 * raw_bytes(k), k->weights * FRACTAL_BYTES + beyond_rows(k));
     k->ub_bytes = (uint32_t)ac_offset_of(at);
     return ac_offset_of(at) <= ub_room(target) && k->l1_bytes <= target->l1_bytes / 4 * 3;
 }

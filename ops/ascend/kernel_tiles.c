@@ -188,11 +188,6 @@ static bool size_plane(const kernel_tiles *t, kernel_plane *p, bool output)
            t->width * p->cell_bytes % AC_BLOCK == 0;
 }
 
-static uint32_t larger(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 static bool size_lanes(kernel_tiles *t)
 {
     bool ok = true;
@@ -213,25 +208,25 @@ static bool size_lanes(kernel_tiles *t)
         if (p->rows)
             continue;
         for (uint32_t y = 0; y < o->cell_rows && is_byte(o->type) != t->program->halves; y++)
-            t->bring_bytes.lanes = larger(t->bring_bytes.lanes,
-                                          o->cell_columns * p->used[y] * t->pitch * lane_block(p));
+            t->bring_bytes.lanes = max_u32(t->bring_bytes.lanes,
+                                           o->cell_columns * p->used[y] * t->pitch * lane_block(p));
         t->bring_bytes.edges =
-            larger(t->bring_bytes.edges, (t->rows + 2u * o->around_rows) * t->value_block);
+            max_u32(t->bring_bytes.edges, (t->rows + 2u * o->around_rows) * t->value_block);
         /* Lanes may reach beyond the last row. */
         const uint32_t beyond = all * p->cell_bytes + 2 * HALO_BYTES;
         if (!is_byte(o->type)) {
-            t->pad_bytes = larger(t->pad_bytes, t->columns * o->cell_columns / GROUP * AC_BLOCK);
+            t->pad_bytes = max_u32(t->pad_bytes, t->columns * o->cell_columns / GROUP * AC_BLOCK);
             p->raw_bytes += beyond;
             continue;
         }
-        t->bring_bytes.rows = larger(t->bring_bytes.rows, 2 * (p->raw_plane + beyond));
+        t->bring_bytes.rows = max_u32(t->bring_bytes.rows, 2 * (p->raw_plane + beyond));
     }
     ok = ok && size_plane(t, &t->output, true);
     t->put_rows_bytes = t->output.rows ? 0 : 2 * t->output.raw_plane;
     t->put_lanes_bytes = t->program->halves ? 0
-                                            : larger(t->put_rows_bytes,
-                                                     t->count * 2u * t->output.operand->cell_rows *
-                                                         t->output.operand->cell_columns);
+                                            : max_u32(t->put_rows_bytes,
+                                                      t->count * 2u * t->output.operand->cell_rows *
+                                                          t->output.operand->cell_columns);
     return ok && lay_out(t);
 }
 
@@ -304,7 +299,7 @@ static bool choose_lanes(kernel_tiles *t)
 {
     kernel_tiles best = *t;
     for (uint32_t i = 0; i < t->kernel->inputs; i++)
-        t->around = larger(t->around, t->input[i].operand->around_columns);
+        t->around = max_u32(t->around, t->input[i].operand->around_columns);
     best.around = t->around;
     find_lanes(t, false, &best);
     if (t->end - t->begin >= GROUP)
@@ -349,7 +344,7 @@ static void find_used(kernel_tiles *t)
                     continue;
                 const uint32_t row = (uint32_t)(y + o->around_rows);
                 first = row < first ? row : first;
-                last = larger(last, row);
+                last = max_u32(last, row);
             }
             p->first[inside] = first;
             p->more[inside] = first == MONA_NONE ? MONA_NONE : last - first;

@@ -59,11 +59,6 @@ static uint64_t area(const mona_rect *r)
     return (uint64_t)r->width * r->height;
 }
 
-static uint32_t max_u32(uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
 /* Joins two rectangles if the joint one has little more area than both. A few rectangles are
  * processed faster than many. */
 static bool take_in(mona_rect *r, const mona_rect *other)
