@@ -269,7 +269,8 @@ bool mona_kernel_sums(kernel_sums *k, const mona_bound_op *bound, uint32_t begin
     k->places = k->pitch / place_bytes(k);
     k->out_row = k->grid_columns * out->cell_columns;
     k->out_pitch = k->places * AC_FRACTAL;
-    if ((in->type != MONA_U8 && in->type != MONA_U16) || mona_type_size(out->type) != 1 ||
+    if (mona_conv_column(bound->target) != COLUMN ||
+        (in->type != MONA_U8 && in->type != MONA_U16) || mona_type_size(out->type) != 1 ||
         in->cell_columns != out->cell_columns || AC_FRACTAL % in->cell_columns ||
         in->around_columns * mona_kernel_cell_bytes(in) > COLUMN ||
         in->planes * in->cell_rows > KERNEL_SOURCES || k->row_bytes % AC_BLOCK ||
