@@ -31,12 +31,10 @@ typedef enum overwrite { OVERWRITE_ASK, OVERWRITE_YES, OVERWRITE_NO } overwrite;
 bool overwrite_read(overwrite *answer, bool yes, bool no);
 
 /* Asks on a terminal, unless the input comes from there; refuses elsewhere. resume: an interrupted
- * run is continued, for which the question was answered when it began. False: one line was
- * printed. */
-bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume);
-
-/* Whether that was because there is nothing to overwrite, so that nothing may be later either. */
-bool overwrite_keeps(overwrite answer, const char *output, const char *input);
+ * run is continued, for which the question was answered when it began. keep: nothing is there to
+ * overwrite, and nothing may be later either. False: one line was printed. */
+bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume,
+                       bool *keep);
 
 typedef struct batch_request {
     int argc;

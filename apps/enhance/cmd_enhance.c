@@ -251,9 +251,9 @@ static int enhance_one(const arguments *a, job_run *run, progress *shown)
 
     if (a->dry_run)
         return dry_run(settings, a->json) ? EXIT_SUCCESS : EXIT_FAILED;
-    if (!overwrite_allowed(a->answer, a->job.output, a->job.input.path, a->job.resume))
+    if (!overwrite_allowed(a->answer, a->job.output, a->job.input.path, a->job.resume,
+                           &settings->keep_output))
         return EXIT_FAILED;
-    settings->keep_output = overwrite_keeps(a->answer, a->job.output, a->job.input.path);
     if (a->preview >= 0)
         return preview_write(settings) ? EXIT_SUCCESS : EXIT_FAILED;
     bool good = enhance_run(settings, &report, &error);

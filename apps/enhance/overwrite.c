@@ -48,14 +48,12 @@ bool overwrite_read(overwrite *answer, bool yes, bool no)
     return !(yes && no) || cli_misuse("expected -y or -n, found both");
 }
 
-bool overwrite_keeps(overwrite answer, const char *output, const char *input)
+bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume,
+                       bool *keep)
 {
-    return answer != OVERWRITE_YES && strcmp(output, "-") != 0 && !would_be_lost(output, input);
-}
-
-bool overwrite_allowed(overwrite answer, const char *output, const char *input, bool resume)
-{
-    if (answer == OVERWRITE_YES || !strcmp(output, "-") || !would_be_lost(output, input))
+    const bool any = answer == OVERWRITE_YES || !strcmp(output, "-");
+    *keep = !any && !would_be_lost(output, input);
+    if (any || *keep)
         return true;
     if (answer == OVERWRITE_NO)
         return cli_fail(0, "%s: exists already, and -n keeps it", output);

@@ -45,8 +45,7 @@ static bool join(const char *output, overwrite answer, bool quiet)
     good = good && job_open(&run, 0, &error);
     if (!good)
         cli_fail_of(&error);
-    good = good && overwrite_allowed(answer, output, j->input.path, false);
-    j->keep_output = good && overwrite_keeps(answer, output, j->input.path);
+    good = good && overwrite_allowed(answer, output, j->input.path, false, &j->keep_output);
     if (good && !enhance_run(j, &report, &error))
         good = cli_fail_of(&error) == EXIT_SUCCESS;
     if (good && !quiet)
