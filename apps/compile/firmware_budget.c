@@ -266,7 +266,7 @@ static bool is_mostly_fp16(const budget *b)
 {
     uint64_t half = 0;
     for (size_t o = 0; o < b->n.run_count; o++)
-        half += b->n.ops[o].half && !b->n.ops[o].array ? b->n.ops[o].multiply_adds : 0;
+        half += b->n.ops[o].half && !b->n.ops[o].array ? b->n.ops[o].macs : 0;
     return half > b->n.macs / 2;
 }
 
@@ -362,8 +362,8 @@ static void add_operators(cJSON *to, const budget *b)
         cJSON_AddStringToObject(row, "type", type_of(op));
         cJSON_AddNumberToObject(row, "variant", op->variant);
         cJSON_AddNumberToObject(row, "function", op->function);
-        cJSON_AddNumberToObject(row, "macs", (double)op->multiply_adds);
-        cJSON_AddNumberToObject(row, "steps", (double)op->macs);
+        cJSON_AddNumberToObject(row, "macs", (double)op->macs);
+        cJSON_AddNumberToObject(row, "steps", (double)op->steps);
         cJSON_AddNumberToObject(row, "padded", (double)op->padded);
         cJSON_AddNumberToObject(row, "passes", (double)op->passes);
         cJSON_AddNumberToObject(row, "runs", (double)op->runs);

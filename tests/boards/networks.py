@@ -61,10 +61,7 @@ def size_of(size):
 
 def told(board, path, size):
     text = run([MONA, 'inspect', path, '--firmware', BOARDS[board], *size_of(size), '--json'])
-    firmware = json.loads(text)['firmware']
-    for r in firmware['operators']:
-        r['macs'] = r.pop('steps')  # what instructions are counted by
-    return firmware
+    return json.loads(text)['firmware']
 
 
 def main_of(header):
@@ -447,7 +444,7 @@ def terms(rows):
         if 'arrays' in r['type']:
             continue
         key = (r['op'], r['variant'], int(r['type'] == 'f16'))
-        for what in ('macs', 'padded', 'passes', 'runs', 'extra', 'elements', 'converted', 'rows', 'lines'):
+        for what in ('steps', 'padded', 'passes', 'runs', 'extra', 'elements', 'converted', 'rows', 'lines'):
             found[key + (what,)] = found.get(key + (what,), 0) + r[what]
         if r['function']:
             f = ('function', r['function'], key[2], 'elements')
@@ -469,7 +466,7 @@ def array_terms(rows):
         half = int(r['type'] == 'whole arrays')
         alike = ('runs', 'rows') if r['op'] in ('array_map', 'array_reduce') else ('runs',)
         for what, count in r.items() if 'arrays' in r['type'] else ():
-            if what in ('macs', 'runs', 'extra', 'elements', 'rows'):
+            if what in ('steps', 'runs', 'extra', 'elements', 'rows'):
                 key = (r['op'], 'ANY_VARIANT' if what in alike else r['variant'], half, what)
             elif what in ('once', 'pieces') or what.startswith(('read[', 'put[')):
                 key = ('ANY_ARRAY', 'ANY_VARIANT', half, what)

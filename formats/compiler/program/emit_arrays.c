@@ -70,7 +70,7 @@ static void pick(emit_c_op *op, const mona_bound_op *b)
 
 enum { BY_LANES = 16 };
 
-/* Variant: the function, and whether neighbouring results are made together. macs: elements;
+/* Variant: the function, and whether neighbouring results are made together. steps: elements;
  * extra: those of results that are made alone. */
 static void reduce(emit_c_op *op, const mona_bound_op *b)
 {
@@ -80,27 +80,27 @@ static void reduce(emit_c_op *op, const mona_bound_op *b)
     const uint32_t end = by_output ? dims : r->kept;
     op->half = r->arithmetic == MONA_INT;
     op->variant = (uint8_t)(r->function + (by_output ? 0 : BY_LANES));
-    op->macs = mona_array_product(r->extent, dims);
-    const uint64_t all = op->macs / op->elements;
+    op->steps = mona_array_product(r->extent, dims);
+    const uint64_t all = op->steps / op->elements;
     const uint64_t row = by_output ? all : op->elements;
-    op->runs = op->macs / row * parts_of(row, WIDE_BLOCK);
+    op->runs = op->steps / row * parts_of(row, WIDE_BLOCK);
     const bool has_run = by_output ? r->reduced : r->kept;
-    views(op, b, 0, has_run ? r->stride[end - 1] : 0, op->macs,
-          has_run && r->extent[end - 1] < row ? r->extent[end - 1] : op->macs);
+    views(op, b, 0, has_run ? r->stride[end - 1] : 0, op->steps,
+          has_run && r->extent[end - 1] < row ? r->extent[end - 1] : op->steps);
     op->extra = by_output && !op->half ? all * (op->elements % REDUCED_TOGETHER) : 0;
     if (op->half || r->function < MONA_REDUCE_ARG_MAX)
         op->put[b->output.type] += op->elements;
 }
 
-/* Products of `count` matrices in panels. macs: as they are computed; extra: sums that begin. */
+/* Products of `count` matrices in panels. steps: as they are computed; extra: sums that begin. */
 static void panels(emit_c_op *op, const mona_bound_op *b, uint64_t count, uint64_t m, uint64_t n,
                    uint64_t k)
 {
     const uint64_t across = parts_of(n, PANEL_COLUMNS);
-    op->macs = count * k *
-               (op->half ? m * n
-                         : parts_of(m, STRIP_ROWS) * STRIP_ROWS * parts_of(n, STRIP_COLUMNS) *
-                               STRIP_COLUMNS);
+    op->steps = count * k *
+                (op->half ? m * n
+                          : parts_of(m, STRIP_ROWS) * STRIP_ROWS * parts_of(n, STRIP_COLUMNS) *
+                                STRIP_COLUMNS);
     op->extra = count * m * (op->half ? n : across * PANEL_COLUMNS);
     op->pieces = count * across * m * parts_of(k, PANEL_DEPTH);
     op->put[b->output.type] += op->elements;
@@ -127,8 +127,8 @@ static void window(emit_c_op *op, const mona_bound_op *b)
     op->half = w->arithmetic == MONA_INT;
     op->variant = w->function;
     if (w->function != MONA_WINDOW_CONV) {
-        op->macs = op->elements * taps;
-        reads(op, b, 0, w->function == MONA_WINDOW_MAX_INDEX ? 0 : op->macs);
+        op->steps = op->elements * taps;
+        reads(op, b, 0, w->function == MONA_WINDOW_MAX_INDEX ? 0 : op->steps);
         op->runs = op->elements / outputs * taps * (rows + parts_of(outputs, ARRAY_BLOCK) - 1);
         if (op->half || w->function != MONA_WINDOW_MAX_INDEX)
             op->put[b->output.type] += op->elements;
@@ -143,14 +143,14 @@ static void window(emit_c_op *op, const mona_bound_op *b)
     op->runs = count * down * k * (rows + across - 1);
 }
 
-/* macs: with weights. runs: rows of them. */
+/* steps: with weights. runs: rows of them. */
 static void resample(emit_c_op *op, const mona_bound_op *b)
 {
     const mona_array_resample *r = array_record(b);
     const uint32_t *first = (const void *)(b->data + r->first);
-    op->macs = (uint64_t)r->outer * r->inner * first[r->out];
+    op->steps = (uint64_t)r->outer * r->inner * first[r->out];
     op->runs = (uint64_t)r->outer * first[r->out] * parts_of(r->inner, ARRAY_BLOCK);
-    reads(op, b, 0, op->macs);
+    reads(op, b, 0, op->steps);
     op->put[b->output.type] += op->elements;
 }
 
@@ -161,7 +161,7 @@ static void gather(emit_c_op *op, const mona_bound_op *b)
     reads(op, b, 1, op->rows);
 }
 
-/* macs: elements that are looked at; extra: places that those which are kept pass, if they come in
+/* steps: elements that are looked at; extra: places that those which are kept pass, if they come in
  * any order. A kept list of c elements takes in c / i of those from the i-th on. */
 static void sort(emit_c_op *op, const mona_bound_op *b)
 {
@@ -170,10 +170,10 @@ static void sort(emit_c_op *op, const mona_bound_op *b)
     for (uint32_t i = s->count; i < s->extent; i++)
         kept += (double)s->count / (i + 1);
     op->half = s->arithmetic == MONA_INT;
-    op->macs = op->rows * s->extent;
+    op->steps = op->rows * s->extent;
     op->extra = op->rows * (uint64_t)(kept * s->count / 2);
     op->pieces = op->rows * parts_of(s->extent, ARRAY_BLOCK);
-    reads(op, b, 0, op->macs);
+    reads(op, b, 0, op->steps);
 }
 
 /* Variant: the function. */

@@ -33,16 +33,16 @@ typedef struct emit_c_op {
     /* CONV: 1, depthwise. LOAD: 1, planes of other than bytes. STORE: its block, and whether it is
      * fused. RESIZE: its mode. EMIT_C_ON_MAPS: on whole maps. On arrays, see emit_arrays.c. */
     uint8_t variant;
-    uint8_t function;       /* mona_activation that comes last, in a kernel of its own; 0: none */
-    uint64_t multiply_adds; /* as the plan counts them */
-    /* What instructions are counted by. macs: multiply-adds, or samples of a pool's windows, of
+    uint8_t function; /* mona_activation that comes last, in a kernel of its own; 0: none */
+    uint64_t macs;    /* as the plan counts them */
+    /* What instructions are counted by. steps: multiply-adds, or samples of a pool's windows, of
      * padding channels too. padded, passes: of CONV, the same with channels and pixels padded as
      * kernels compute them, and weights that these read. runs: pieces of input rows (mona_conv) for
      * each pixel, or rows of planes (LOAD, STORE). extra: samples of planes, or CONV's residual.
      * elements: of the output, with channels padded. converted: those of CONV, and of what it adds,
      * that are fp16 where it multiplies 8 bits, or the other way round. rows: those of the output,
      * of CONV for each block of 16 channels, and lines without. On arrays, see emit_arrays.c. */
-    uint64_t macs, padded, passes, runs, extra, elements, converted, rows, lines;
+    uint64_t steps, padded, passes, runs, extra, elements, converted, rows, lines;
     /* On arrays: elements that are made numbers, and numbers that are stored, by type; rows of side
      * by side elements that are read so; 1. */
     uint64_t read[MONA_TYPE_COUNT], put[MONA_TYPE_COUNT], pieces, once;

@@ -75,7 +75,7 @@ static uint8_t block_of(const mona_bound_op *b)
 /* What the work of an operator on maps is counted in, besides elements, and what kernels it may
  * have; NULL: nothing, and one. */
 static const struct {
-    uint64_t (*macs)(const mona_bound_op *b, uint64_t elements);
+    uint64_t (*steps)(const mona_bound_op *b, uint64_t elements);
     uint8_t (*variant)(const mona_bound_op *b);
 } work_of[MONA_OP_COUNT] = {
     [MONA_OP_LOAD] = {NULL, planes_of},       [MONA_OP_CONV] = {class_macs, filter_of},
@@ -130,7 +130,7 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
         emit_c_count_array(&op, b);
         return op;
     }
-    op.macs = work_of[b->op->kind].macs ? work_of[b->op->kind].macs(b, op.elements) : 0;
+    op.steps = work_of[b->op->kind].steps ? work_of[b->op->kind].steps(b, op.elements) : 0;
     op.lines = class->has_filter ? made->height : 0;
     op.runs = class->has_filter ? conv_runs(b) : loads || stores ? op.rows * made->channels : 0;
     op.padded = class->has_filter ? conv_padded(b) : 0;
@@ -159,7 +159,7 @@ static void measure_ops(const emitter *e, const emit_c_request *request, emit_c_
         if (!idle || b->run->writes_planes) {
             n->ops[n->run_count] =
                 measure_op(e->plan, &e->session->plan->ops[o].bound, idle, request->at_once);
-            n->ops[n->run_count++].multiply_adds = info.macs;
+            n->ops[n->run_count++].macs = info.macs;
         }
     }
 }
