@@ -25,16 +25,9 @@ size_t mona_conv_program_tables(const mona_bound_op *bound);
 size_t mona_conv_program_constants(const mona_bound_op *bound);
 void mona_conv_program_bind(const mona_bound_op *bound, void *constants);
 
-/* ADD and MUL; `mixed` where elements of the rows do not agree in number and order. */
+/* ADD and MUL. */
 void mona_elementwise_program(const mona_row_call *calls, uint32_t count);
 const char *mona_elementwise_program_missing(const mona_bound_op *bound);
-void mona_elementwise_mixed(const mona_row_call *calls, uint32_t count);
-bool mona_elementwise_mixed_has_program(const mona_bound_op *bound);
-/* Whether all pixels are combined with the only one of the second operand. */
-static inline bool mona_elementwise_one_pixel(const mona_bound_op *b)
-{
-    return b->input[1].height == 1 && b->input[1].width == 1;
-}
 
 /* RESIZE: by copies to the nearest; phase by phase for scales at which columns repeat, so that the
  * weights of an output column apply again n output columns further on, to the input d columns
