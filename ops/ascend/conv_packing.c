@@ -109,15 +109,6 @@ static bool find_residual(const mona_bound_op *b, mona_conv_packing *k)
            find_step(b, b->input_c0[1], bytes, &k->residual_column, &k->residual_step);
 }
 
-/* Parts of 16 channels whose results make up whole rows of planes (channel c goes to row c / block,
- * and 16 is no multiple of 3) or a whole channel block. */
-static uint32_t scatter_group(const mona_bound_op *b)
-{
-    if (b->store)
-        return b->store->store.block == 3 ? 3 : 1;
-    return b->output_c0 > LANES ? b->output_c0 / LANES : 1;
-}
-
 /* Parts of a row that a tile computes together, so that what they all read is loaded once. Few lane
  * blocks leave room in L0C for many rows of A. */
 static uint32_t row_group(const mona_bound_op *b, const mona_conv_packing *k)
@@ -165,7 +156,7 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
     k->width = k->pixels * k->c0 / LANES;
     k->parts = (channels + k->c0 - 1) / k->c0;
     k->one_pattern = k->c0 <= LANES;
-    k->group = k->way == MONA_CONV_SCATTER ? scatter_group(b) : row_group(b, k);
+    k->group = k->way == MONA_CONV_ROW ? row_group(b, k) : ceil_div_u32(b->output_c0, LANES);
     k->masked = k->way == MONA_CONV_ROW && channels % k->c0 && (k->c0 != LANES || moves_zeros(b)) &&
                 !zeros_stay(b, k->residual_by_cube);
     /* One of 8 bits the vector unit can only add in blocks of 16 channels. */
@@ -264,12 +255,10 @@ uint32_t mona_conv_together(const mona_bound_op *b)
     return b->input[0].type == MONA_F16 ? mona_conv_choose_packing(b, &l).pixels : 1;
 }
 
-/* The scalar unit spreads few channels in no more time than those of a row take. */
 bool mona_conv_stores(const mona_bound_op *b)
 {
     const mona_conv_layout l = mona_conv_layout_of(b);
-    return b->output.channels <= LANES || b->output.width == 1 ||
-           mona_conv_choose_packing(b, &l).way != MONA_CONV_SCATTER;
+    return mona_conv_choose_packing(b, &l).way == MONA_CONV_PLANES;
 }
 
 /* Results go straight to their place if a packing allows it and the cube adds the residual, or the
@@ -285,9 +274,7 @@ mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_co
         planes.way = MONA_CONV_PLANES;
         scatter.way = MONA_CONV_SCATTER;
         if (b->store ? planes_fit(b) && (by_cube || !byte) && cheapest(b, l, planes, &k)
-                     : cheapest(b, l, row, &k))
-            break;
-        if (cheapest(b, l, scatter, &k))
+                     : cheapest(b, l, row, &k) || cheapest(b, l, scatter, &k))
             break;
     }
     return k;

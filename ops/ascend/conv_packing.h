@@ -34,7 +34,7 @@ static inline uint32_t mona_conv_column(const ac_target *target)
 typedef enum mona_conv_way {
     MONA_CONV_ROW,     /* to channel block `part` of the output row: [pixel][c0] */
     MONA_CONV_PLANES,  /* lane block j to row width * part + j of the planes */
-    MONA_CONV_SCATTER, /* [pixel][16 channels]; the scalar unit then spreads them */
+    MONA_CONV_SCATTER, /* [pixel][16 channels]; the scalar unit spreads them in the output row */
 } mona_conv_way;
 
 enum { MONA_CONV_MAX_GROUP = 4 };

@@ -372,86 +372,23 @@ static void store_planes(const program *p, const tile *t)
 
 /* ---- scatter --------------------------------------------------------------------------------- */
 
-/* One channel of a tile's results, the first of them at `from`, to its place in the planes or the
- * row. */
-static void scatter_channel(const program *p, const tile *t, uint32_t channel, ac_address from)
-{
-    const planes_at *planes = p->row->planes;
-    const mona_row_at *o = &p->row->output;
-    const uint32_t size = (uint32_t)mona_type_size(o->type);
-    ac_move m = mona_plain_move(o->type, t->pixels, o->c0 * size, LANES * size);
-    if (planes) {
-        const uint32_t block = planes->block, sample = (uint32_t)mona_type_size(planes->type);
-        m.dst_step = block * sample;
-        m.dst_type = planes->type;
-        m.scale = planes->scale;
-        m.maximum = planes->maximum;
-        mona_scalar_move(p->core,
-                         planes->rows[channel / block] +
-                             ((size_t)t->x * block + channel % block) * sample,
-                         from, m);
-        return;
-    }
-    const ac_address to = mona_channel_at(o, channel) + (size_t)t->x * m.dst_step;
-    if (channel < p->conv->channels)
-        mona_scalar_move(p->core, to, from, m);
-    else
-        mona_scalar_fill(p->core, to,
-                         (ac_fill){.count = t->pixels, .bytes = size, .step = m.dst_step});
-}
-
-/* Whether the only pixel of fp16 results goes to a plane for each channel, whose rows are blocks
- * side by side. */
-static bool is_pixel(const program *p, const tile *t)
-{
-    const planes_at *planes = p->row->planes;
-    const uint32_t channels = p->conv->channels;
-    return planes && is_wide(p) && t->pixels == 1 && t->x == 0 && planes->block == 1 &&
-           planes->padded && planes->rows[0] % AC_BLOCK == 0 &&
-           planes->rows[channels - 1] - planes->rows[0] == (channels - 1) * (ac_address)AC_BLOCK;
-}
-
-/* A fractal has a block for each lane: that of the pixel is spread over those of the rows that are
- * not stored, and all are copied. */
-static void scatter_pixel(const program *p, const tile *t)
-{
-    const planes_at *planes = p->row->planes;
-    const ac_move m = {.count = LANES - 1,
-                       .dst_step = AC_BLOCK,
-                       .src_step = sizeof(uint16_t),
-                       .dst_type = planes->type,
-                       .src_type = MONA_F16,
-                       .scale = planes->scale,
-                       .maximum = planes->maximum};
-    ac_move first = m;
-    first.count = 1;
-    ac_emit_barrier(p->core, AC_PIPE_ALL);
-    for (uint32_t part = t->first; part < t->end; part++) {
-        const ac_address block = result_of(p, t, part);
-        ac_emit_move(p->core, block + AC_BLOCK, block + sizeof(uint16_t), m);
-        ac_emit_move(p->core, block, block, first);
-    }
-    ac_emit_barrier(p->core, AC_PIPE_ALL);
-    for (uint32_t part = t->first; part < t->end; part++)
-        ac_emit_copy_bytes(p->core, planes->rows[part * LANES], result_of(p, t, part),
-                           (uint64_t)min_u32(p->conv->channels - part * LANES, LANES) * AC_BLOCK);
-    ac_emit_barrier(p->core, AC_PIPE_ALL);
-}
-
 /* Channels of a row that fill up its last channel block are written as zeros. */
 static void scatter(const program *p, const tile *t)
 {
-    const uint32_t channels = p->conv->channels, c0 = p->row->output.c0;
-    const uint32_t all = p->row->planes ? channels : ceil_div_u32(channels, c0) * c0;
-    const uint32_t end = t->end == p->k->parts ? all : t->end * LANES;
-    const uint32_t size = (uint32_t)mona_type_size(p->row->output.type);
-    if (is_pixel(p, t)) {
-        scatter_pixel(p, t);
-        return;
-    }
+    const mona_row_at *o = &p->row->output;
+    const uint32_t channels = p->conv->channels, size = (uint32_t)mona_type_size(o->type);
+    const uint32_t end =
+        t->end == p->k->parts ? ceil_div_u32(channels, o->c0) * o->c0 : t->end * LANES;
+    const ac_move m = mona_plain_move(o->type, t->pixels, o->c0 * size, LANES * size);
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
-    for (uint32_t channel = t->first * LANES; channel < end; channel++)
-        scatter_channel(p, t, channel, result_of(p, t, channel / LANES) + channel % LANES * size);
+    for (uint32_t c = t->first * LANES; c < end; c++) {
+        const ac_address to = mona_channel_at(o, c) + (size_t)t->x * m.dst_step;
+        if (c < channels)
+            mona_scalar_move(p->core, to, result_of(p, t, c / LANES) + c % LANES * size, m);
+        else
+            mona_scalar_fill(p->core, to,
+                             (ac_fill){.count = t->pixels, .bytes = size, .step = m.dst_step});
+    }
     sync(p, AC_PIPE_S, AC_PIPE_V, 0);
 }
 
