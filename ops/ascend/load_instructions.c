@@ -10,7 +10,9 @@
  * the next LOOKAHEAD streams are being copied.
  *
  * Samples of 8 bits stay as they are for a tensor of 8 bits; for one of fp16 they are first widened
- * and scaled.
+ * and scaled. Of blocks of 3 x 3 they are widened for either, as they are not in one half of a
+ * block (lanes.h), and channel blocks are narrowed. Samples of 16 bits are two of 8 bits, which are
+ * joined in lanes.
  *
  * Copies are of whole blocks of 32 bytes: the columns of a call are extended to multiples of 32
  * pixels on both sides, as far as the plane goes. Rows of planes are whole blocks, of which the
@@ -44,12 +46,11 @@ enum {
 typedef struct program {
     const mona_bound_op *bound;
     ac_core *core;
-    uint32_t in_size, out_size; /* bytes of an element */
-    uint32_t groups;            /* groups in UB: first the most that fit, then those that are
-                                     needed */
-    mona_lanes lanes;
-    ac_address samples, wide, blocks;
-    size_t block_bytes; /* bytes of a channel block in UB */
+    uint32_t in_size, element, out_size; /* bytes of an element: of samples, in lanes, stored */
+    uint32_t groups;         /* groups in UB: first the most that fit, then those that are needed */
+    mona_lanes lanes, bytes; /* bytes: of a stream of 16 bits */
+    ac_address samples, wide, number[2], blocks, stored;
+    size_t block_bytes; /* bytes of a channel block in UB, as in lanes */
 } program;
 
 /* A stream: row `dy` of the block, plane `plane` of an input. */
@@ -66,56 +67,51 @@ static uint32_t channel_blocks(const mona_bound_op *b)
     return (b->output.channels + b->output_c0 - 1) / b->output_c0;
 }
 
-static uint32_t max_block(const mona_bound_op *b)
+static bool is_joined(const program *p)
 {
-    uint32_t max = 1;
-    for (uint32_t i = 0; i < b->op->input_count; i++)
-        max = b->op->load.block[i] > max ? b->op->load.block[i] : max;
-    return max;
+    return p->bound->input[0].type == MONA_U16;
 }
 
-static size_t samples_bytes(const mona_bound_op *b)
-{
-    return mona_lanes_group_pixels((uint32_t)mona_type_size(b->output.type)) *
-           mona_type_size(b->input[0].type) * b->output.channels;
-}
-
-static size_t wide_bytes(const mona_bound_op *b)
-{
-    const size_t in = mona_type_size(b->input[0].type), out = mona_type_size(b->output.type);
-    return in == out ? 0 : (size_t)LANES_GROUP_BYTES * max_block(b);
-}
-
-/* Groups that UB has room for. Samples, wide and lanes must fit into its lower half; channel blocks
- * follow them. */
-static uint32_t max_groups(const mona_bound_op *b)
-{
-    const size_t made = (size_t)b->output_c0 * channel_blocks(b) * LANES_GROUP_BYTES;
-    const size_t before =
-        samples_bytes(b) + wide_bytes(b) + LANES_GROUP_BYTES * ((size_t)b->output.channels + 1);
-    const size_t of_half = ub_room(b->target) / 2 / before;
-    const size_t of_all = ub_room(b->target) / (before + made);
-    return (uint32_t)(of_half < of_all ? of_half : of_all);
-}
-
-static bool in_lanes(const mona_bound_op *b)
-{
-    const bool narrow = mona_type_size(b->output.type) == 1;
-    bool possible = b->input[0].type != MONA_U16 && max_groups(b) > 0;
-    for (uint32_t i = 0; i < b->op->input_count; i++)
-        possible = possible && (b->op->load.block[i] != 3 || !narrow);
-    return possible;
-}
-
-static void lay_out(program *p)
+/* Lays out UB for p->groups groups. Returns the bytes that this takes. What lies before channel
+ * blocks must fit into its lower half. */
+static size_t lay_out(program *p)
 {
     const mona_bound_op *b = p->bound;
-    p->samples = ac_at(AC_UB, 0);
-    p->wide = p->samples + p->groups * samples_bytes(b);
-    p->lanes.channels = p->wide + p->groups * wide_bytes(b);
-    p->lanes.spare = p->lanes.channels + (size_t)p->groups * LANES_GROUP_BYTES * b->output.channels;
-    p->blocks = p->lanes.spare + (size_t)p->groups * LANES_GROUP_BYTES;
-    p->block_bytes = (size_t)p->groups * LANES_GROUP_BYTES * b->output_c0;
+    const size_t group = (size_t)p->groups * LANES_GROUP_BYTES;
+    const size_t pixels = (size_t)p->groups * mona_lanes_group_pixels(p->element);
+    const bool widened = p->element == 2 && b->input[0].type != MONA_F16;
+    uint32_t block = 1;
+    for (uint32_t i = 0; i < b->op->input_count; i++)
+        block = max_u32(block, b->op->load.block[i]);
+    ac_address at = ac_at(AC_UB, 0);
+    p->samples = take(&at, pixels * p->in_size * b->output.channels);
+    p->wide = take(&at, widened ? p->in_size * block * group : 0);
+    p->bytes.channels = take(&at, is_joined(p) ? 2 * block * group : 0);
+    for (uint32_t i = 0; i < 2; i++)
+        p->number[i] = take(&at, is_joined(p) ? 2 * group : 0);
+    p->lanes.channels = take(&at, group * b->output.channels);
+    p->lanes.spare = take(&at, group);
+    p->block_bytes = group * b->output_c0;
+    p->blocks = take(&at, channel_blocks(b) * p->block_bytes);
+    p->stored =
+        p->out_size < p->element ? take(&at, channel_blocks(b) * p->block_bytes / 2) : p->blocks;
+    return (size_t)ac_offset_of(at);
+}
+
+/* groups: 0: UB does not hold one. */
+static program program_of(const mona_bound_op *b, ac_core *core)
+{
+    program p = {.bound = b, .core = core, .groups = 1};
+    p.in_size = (uint32_t)mona_type_size(b->input[0].type);
+    p.element = p.out_size = (uint32_t)mona_type_size(b->output.type);
+    for (uint32_t i = 0; i < b->op->input_count; i++)
+        if (b->op->load.block[i] == 3 || is_joined(&p))
+            p.element = sizeof(uint16_t);
+    p.lanes = p.bytes = (mona_lanes){.core = core, .element = p.element};
+    const size_t of_all = ub_room(b->target) / lay_out(&p);
+    const size_t of_half = ub_room(b->target) / 2 / (size_t)ac_offset_of(p.blocks);
+    p.groups = (uint32_t)(of_half < of_all ? of_half : of_all);
+    return p;
 }
 
 /* ---- streams -------------------------------------------------------------------------------- */
@@ -148,7 +144,7 @@ static bool next_stream(const mona_bound_op *b, stream *s)
 static ac_address samples_of(const program *p, const stream *s)
 {
     const size_t pixels =
-        (size_t)p->lanes.groups * mona_lanes_group_pixels(p->out_size) * p->in_size;
+        (size_t)p->lanes.groups * mona_lanes_group_pixels(p->element) * p->in_size;
     return p->samples + s->channel * pixels;
 }
 
@@ -170,12 +166,44 @@ static void bring(const program *p, const mona_piece *k, const stream *s)
     ac_emit_set_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, s->index % (LOOKAHEAD + 1));
 }
 
+/* Makes a channel of lanes of two of bytes, of which a stream has `block` pairs. */
+static void join(const program *p, float scale, uint32_t channel, uint32_t k)
+{
+    const float whole = 0x1.8p23f;
+    const uint64_t bytes = (uint64_t)p->lanes.groups * LANES_GROUP_BYTES;
+    const uint32_t count = (uint32_t)(bytes / sizeof(uint16_t));
+    const ac_address low = p->bytes.channels + 2 * k * bytes, high = low + bytes;
+    const ac_address number = p->number[0], upper = p->number[1];
+    vconv_done(p->core, AC_F16_F32, number, low, count);
+    vconv_done(p->core, AC_F16_F32, upper, high, count);
+    vecs_done(p->core, AC_VMULS_F32, upper, upper, 256, count);
+    vec2_done(p->core, AC_VADD_F32, number, number, upper, count, side_by_side);
+    vecs_done(p->core, AC_VMULS_F32, number, number, scale, count);
+    if (p->out_size == 1) {
+        vecs_done(p->core, AC_VADDS_F32, number, number, whole, count);
+        vecs_done(p->core, AC_VADDS_F32, number, number, -whole, count);
+    }
+    vconv_done(p->core, AC_F32_F16, p->lanes.channels + channel * bytes, number, count);
+}
+
+static void join_stream(const program *p, const stream *s, ac_address samples)
+{
+    const float scale = mona_f32_from_f16(p->bound->op->load.scale[s->input]);
+    const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->element) * s->block;
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    vconv_done(p->core, AC_U8_F16, p->wide, samples, 2 * count);
+    mona_lanes_from_samples(&p->bytes, 0, 2 * s->block, p->wide);
+    ac_emit_barrier(p->core, AC_PIPE_V);
+    for (uint32_t k = 0; k < s->block; k++)
+        join(p, scale, s->channel + k, k);
+}
+
 /* Converts samples to fp16 and scales them. */
 static ac_address widen(const program *p, const stream *s)
 {
     const mona_type type = p->bound->input[0].type;
     const float scale = mona_f32_from_f16(p->bound->op->load.scale[s->input]);
-    const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->out_size) * s->block;
+    const uint32_t count = p->lanes.groups * mona_lanes_group_pixels(p->element) * s->block;
     const ac_address samples = samples_of(p, s), wide = type == MONA_F16 ? samples : p->wide;
     if (type != MONA_F16)
         vconv_all(p->core, type == MONA_U8 ? AC_U8_F16 : AC_S8_F16, wide, samples, count);
@@ -190,13 +218,15 @@ static void turn(const program *p, const mona_piece *k, const stream *s)
 {
     const uint32_t pixel = s->block * p->in_size, rest = k->count * pixel % AC_BLOCK;
     ac_emit_wait_flag(p->core, AC_PIPE_MTE2, AC_PIPE_V, s->index % (LOOKAHEAD + 1));
-    ac_address samples = samples_of(p, s);
+    const ac_address samples = samples_of(p, s);
     if (rest)
         mona_fill_tails(p->core, samples + k->count * pixel - rest, rest, k->rows,
                         (size_t)k->pitch * pixel, 0);
-    if (p->bound->output.type == MONA_F16)
-        samples = widen(p, s);
-    mona_lanes_from_samples(&p->lanes, s->channel, s->block, samples);
+    if (is_joined(p))
+        join_stream(p, s, samples);
+    else
+        mona_lanes_from_samples(&p->lanes, s->channel, s->block,
+                                p->element == 2 ? widen(p, s) : samples);
 }
 
 static void turn_streams(const program *p, const mona_piece *k)
@@ -223,9 +253,15 @@ static void make_blocks(const program *p)
 {
     const mona_bound_op *b = p->bound;
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    const uint32_t elements = p->lanes.groups * mona_lanes_group_pixels(p->element) * b->output_c0;
     for (uint32_t n = 0; n < channel_blocks(b); n++)
         mona_lanes_to_block(&p->lanes, (int32_t)(n * b->output_c0), b->output.channels,
                             b->output_c0, p->blocks + n * p->block_bytes);
+    if (p->stored != p->blocks)
+        ac_emit_barrier(p->core, AC_PIPE_V);
+    for (uint32_t n = 0; n < channel_blocks(b) && p->stored != p->blocks; n++)
+        narrow_all(p->core, b->output.type, p->stored + n * p->block_bytes / 2,
+                   p->blocks + n * p->block_bytes, elements);
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
 }
 
@@ -244,10 +280,10 @@ static void store_blocks(const program *p, const mona_piece *k)
     for (uint32_t row = 0; row < k->rows; row++) {
         const mona_row_at out = mona_output_at(&k->calls[row]);
         const ac_address to = out.at + (size_t)(begin - k->calls->x_begin) * column;
-        const ac_address from = p->blocks + (row * k->pitch + (size_t)(begin - k->x)) * column;
+        const ac_address from = p->stored + (row * k->pitch + (size_t)(begin - k->x)) * column;
         for (uint32_t n = 0; n < channel_blocks(p->bound) && whole; n++)
-            ac_emit_copy_bytes(p->core, to + n * out.block_stride, from + n * p->block_bytes,
-                               whole);
+            ac_emit_copy_bytes(p->core, to + n * out.block_stride,
+                               from + n * (p->block_bytes / p->element * p->out_size), whole);
         if (rest) /* there is one channel block */
             mona_scalar_copy(p->core, to + whole, from + whole, rest);
     }
@@ -259,7 +295,7 @@ static void store_blocks(const program *p, const mona_piece *k)
 static void load_piece(void *program_, const mona_piece *k)
 {
     program *p = program_;
-    p->lanes.groups = k->groups;
+    p->lanes.groups = p->bytes.groups = k->groups;
     turn_streams(p, k);
     make_blocks(p);
     store_blocks(p, k);
@@ -276,18 +312,15 @@ static void by_instructions(const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     ac_core *core = calls->core;
-    program p = {.bound = b, .core = core};
-    p.in_size = (uint32_t)mona_type_size(b->input[0].type);
-    p.out_size = (uint32_t)mona_type_size(b->output.type);
-    p.lanes = (mona_lanes){.core = core, .element = p.out_size};
+    program p = program_of(b, core);
     const mona_span columns = widened(b, calls);
-    p.groups = mona_lanes_groups(columns, count, p.out_size, max_groups(b));
+    p.groups = mona_lanes_groups(columns, count, p.element, p.groups);
     lay_out(&p);
-    if (mona_lanes_have_gaps(columns, count, p.out_size, p.groups))
-        dup_all(core, p.samples, 0, (uint32_t)(p.groups * samples_bytes(b) / 2));
+    if (mona_lanes_have_gaps(columns, count, p.element, p.groups))
+        dup_all(core, p.samples, 0, (uint32_t)(p.wide - p.samples) / 2);
     dup_all(core, p.lanes.spare, 0, p.groups * LANES_GROUP_BYTES / 2);
     mona_flag_buffers(core, AC_PIPE_MTE2, 1, ac_emit_set_flag);
-    mona_lanes_pieces(calls, count, columns, p.out_size, p.groups, load_piece, &p);
+    mona_lanes_pieces(calls, count, columns, p.element, p.groups, load_piece, &p);
     mona_flag_buffers(core, AC_PIPE_MTE2, 1, ac_emit_wait_flag);
 }
 
@@ -295,7 +328,7 @@ void mona_load_program(const mona_row_call *calls, uint32_t count)
 {
     if (mona_load_is_dense(calls->bound))
         mona_load_dense(calls, count);
-    else if (in_lanes(calls->bound))
+    else if (program_of(calls->bound, calls->core).groups)
         by_instructions(calls, count);
     else
         mona_load_by_scalar(calls, count);

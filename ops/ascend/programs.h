@@ -7,16 +7,15 @@
 #include "engine/op/programs.h"
 #include "ops/helpers.h"
 
-/* LOAD: `dense` is for tensors whose rows are rows of one plane, `by_scalar` for what the vector
- * unit cannot turn into lanes. */
+/* LOAD: `dense` is for tensors whose rows are rows of one plane, `by_scalar` for those that have
+ * more channels than UB holds. */
 void mona_load_program(const mona_row_call *calls, uint32_t count);
 bool mona_load_is_dense(const mona_bound_op *bound);
 void mona_load_dense(const mona_row_call *calls, uint32_t count);
 void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
 
-/* STORE: by the scalar unit unless its samples are turned into lanes. */
+/* STORE. */
 void mona_store_program(const mona_row_call *calls, uint32_t count);
-void mona_store_by_scalar(const mona_row_call *calls, uint32_t count);
 
 void mona_conv_program(const mona_row_call *calls, uint32_t count);
 uint32_t mona_conv_together(const mona_bound_op *bound);

@@ -19,6 +19,8 @@ takes sr_x2_fast sr_x2_fast 1920x1080 5.3 6.9
 replay=$(sed -n 's/^  replay  *\([0-9.]*\) ms.*/\1/p' "$tmp/bench")
 same "by the replay kernel at most 7.0, found $replay" "$(echo "$replay" | awk '{ print NF, $1 <= 7.0 }')" "1 1"
 takes denoise_fast denoise_fast 1920x1080 2.4 3.1
+takes "sr_x3_fast, whose planes have blocks of 3 x 3" sr_x3_fast 640x360 1.02 1.21
+takes "sr_x4_fast, whose planes have blocks of 4 x 4" sr_x4_fast 640x360 1.07 1.28
 # Each of 4 times as many pixels has 4 times as many keys.
 "$BUILD/operators" "$tmp" > /dev/null
 for size in 12x12 24x24; do
@@ -58,9 +60,11 @@ published() {
     shift 4
     python3 tests/bench/make_networks.py "$network" "$tmp/net.onnx" &&
         "$mona" compile "$tmp/net.onnx" -o "$tmp/net.mona" --target ascend310 "$@" > /dev/null 2>&1
-    takes "$network${1:+ INT8}" "$tmp/net.mona" "$size" "$ideal" "$losses"
+    takes "$network $*" "$tmp/net.mona" "$size" "$ideal" "$losses"
 }
 published shufflenet_v2 224x224 1.6 1.9
+published yolov5n 640x640 11.6 14.0
+published espcn_x3 256x256 4.8 5.5 --input-type u16 --output-type u16
 set -- --input-type u8 --precision int8 --calibrate "$tmp/scene.y4m" --images 1
 published mobilenet_v3_large 224x224 2.3 3.0 "$@"
 published yolov8n 640x640 10.2 12.1 "$@"
