@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RESIZE as an AI Core program, for any scale, column by column. columns.h defines a piece; here it
- * has all rows of the calls.
+/* RESIZE as an AI Core program, for any scale, by columns. columns.h defines a piece; here it has
+ * all rows of the calls.
  *
  * Steps:
  *   1. Down. The rows of the taps are copied from L1 one by one, widened to fp32, multiplied by the
  *      tap's weight and added up, for each output row on its own.
- *   2. Across. For each tap, every output column takes the column that the tap reads, of all rows
- *      and channel blocks, multiplied by the tap's weight. Products are added up.
+ *   2. Across. For each tap, every output column takes the column that the tap reads, multiplied
+ *      by the tap's weight: one column of all rows and channel blocks, or, where columns n apart
+ *      have the same weights, these of one row and channel block. Products are added up.
  *   3. Results are rounded: resize_instructions.c says how.
  * The order of the roundings is that of mona_resize_row.
  *
@@ -103,6 +104,87 @@ static void take_column(const mona_columns *p, ac_address result, uint32_t to, u
     }
 }
 
+/* The input column that a tap of an output of the piece reads, from the first one in UB on. */
+static uint32_t column_of(const mona_columns *p, uint32_t o, uint32_t t)
+{
+    const int64_t column = mona_resize_first(p->bound)[p->x + o] + (int64_t)t;
+    return (uint32_t)(clip_to(column, p->first, p->end - 1) - p->first);
+}
+
+/* Output columns after which weights repeat. */
+static uint32_t period_of(const mona_columns *p)
+{
+    const uint32_t *scale = p->bound->op->resize.scale_w;
+    return scale[0] / (uint32_t)greatest_divisor(scale[0], scale[1]);
+}
+
+/* Columns of a tap, in UB: output column `to` and input column `from`, and the next ones. */
+typedef struct run {
+    uint32_t to, from, count, to_step, from_step;
+    float weight;
+} run;
+
+/* The run of outputs `apart` columns apart from output o on, whose weights are the same and which
+ * read columns as far apart as the first two do. */
+static run run_of(const mona_columns *p, uint32_t o, uint32_t t, uint32_t apart)
+{
+    const uint32_t taps = mona_resize_taps(p->bound), end = p->outputs;
+    const float *weights = mona_resize_weights(p->bound) + (size_t)p->x * taps + t;
+    run r = {.to = o, .from = column_of(p, o, t), .to_step = apart, .weight = weights[o * taps]};
+    r.from_step = o + apart < end ? column_of(p, o + apart, t) - r.from : 0;
+    for (uint32_t i = o; i < end && weights[i * taps] == r.weight &&
+                         column_of(p, i, t) == r.from + r.count * r.from_step;
+         i += apart)
+        r.count++;
+    return r;
+}
+
+/* Whether strides reach from one column of runs to the next, and the instructions for `count`
+ * columns of so many rows and channel blocks are fewer than these. */
+static bool is_quick(const mona_columns *p, uint32_t step, uint32_t planes, uint32_t count)
+{
+    return planes * p->in_units < count && 8 * step * p->in_units <= UINT8_MAX;
+}
+
+/* A column is some blocks, which takes as many instructions, as each has one stride only. */
+static void take_run(const mona_columns *p, ac_address result, const run *r)
+{
+    const uint32_t units = p->in_units;
+    const ac_vector strides = {.dst_block = (uint8_t)(r->to_step * units),
+                               .a_block = (uint8_t)(r->from_step * units),
+                               .dst_repeat = (uint8_t)(8 * r->to_step * units),
+                               .a_repeat = (uint8_t)(8 * r->from_step * units)};
+    for (uint32_t i = 0; i < p->rows * p->in_blocks * units; i++) {
+        const uint32_t plane = i / units, unit = i % units;
+        const ac_address to =
+            result + ((size_t)(plane * p->out_columns + r->to) * units + unit) * AC_BLOCK;
+        const ac_address from =
+            p->best + ((size_t)(plane * p->in_columns + r->from) * units + unit) * AC_BLOCK;
+        for (vectors w = vectors_of(strides, FLOAT_LANES, r->count * (FLOAT_LANES / 8));
+             next_vectors(&w);)
+            ac_emit_vecs(p->core, AC_VMULS_F32, vectors_at(&w, to, w.v.dst_repeat),
+                         vectors_at(&w, from, w.v.a_repeat), r->weight, w.v);
+    }
+}
+
+/* What a tap adds to all outputs. */
+static void take_tap(const mona_columns *p, ac_address result, uint32_t t)
+{
+    const uint32_t apart = period_of(p);
+    for (uint32_t phase = 0; phase < min_u32(apart, p->outputs); phase++)
+        for (uint32_t o = phase; o < p->outputs;) {
+            const run r = run_of(p, o, t, apart);
+            const uint32_t step = max_u32(apart, r.from_step);
+            const bool quick = is_quick(p, step, p->rows * p->in_blocks, r.count);
+            if (quick)
+                take_run(p, result, &r);
+            for (uint32_t i = 0; i < r.count && !quick; i++)
+                take_column(p, result, o + i * apart, r.from + i * r.from_step, r.weight);
+            o += r.count * apart;
+        }
+    ac_emit_barrier(p->core, AC_PIPE_V);
+}
+
 static uint32_t results(const mona_columns *p)
 {
     return p->rows * p->out_blocks * p->out_columns * p->out_wide * AC_FRACTAL;
@@ -110,16 +192,8 @@ static uint32_t results(const mona_columns *p)
 
 static void across(const mona_columns *p)
 {
-    const uint32_t taps = mona_resize_taps(p->bound);
-    const int32_t *first = mona_resize_first(p->bound) + p->x;
-    const float *weights = mona_resize_weights(p->bound) + (size_t)p->x * taps;
-    for (uint32_t t = 0; t < taps; t++) {
-        for (uint32_t o = 0; o < p->outputs; o++) {
-            const int64_t column = clip_to(first[o] + (int64_t)t, p->first, p->end - 1);
-            take_column(p, t ? p->spare[0] : p->result, o, (uint32_t)(column - p->first),
-                        weights[o * taps + t]);
-        }
-        ac_emit_barrier(p->core, AC_PIPE_V);
+    for (uint32_t t = 0; t < mona_resize_taps(p->bound); t++) {
+        take_tap(p, t ? p->spare[0] : p->result, t);
         if (t)
             add_all(p, p->result, p->spare[0], results(p));
     }
@@ -153,13 +227,15 @@ static void resize_piece(mona_columns *p, const mona_row_call *calls, uint32_t c
     ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
 }
 
-/* Sets the outputs of a piece: as many of those left that strides reach from row to row, or all of
- * them if strides do not even reach over one. */
+/* Sets the outputs of a piece: all of those left that are taken in runs; else as many that strides
+ * reach from row to row, or all of them if strides do not even reach over one. */
 static void set_outputs(mona_columns *p, uint32_t left)
 {
+    const uint32_t *scale = p->bound->op->resize.scale_w, n = period_of(p);
+    const bool runs = is_quick(p, max_u32(n, n * scale[1] / scale[0]), p->rows, left / n);
     for (p->outputs = left; p->outputs; p->outputs /= 2) {
         mona_columns_set_reach(p, reach(p) + mona_columns_aligned(p) - 1);
-        if (steps(p) <= UINT8_MAX)
+        if (runs || steps(p) <= UINT8_MAX)
             return;
     }
     p->outputs = left;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* RESIZE as an AI Core program, for scales across of n / d whose weights repeat every n output
- * columns, such as 2, 4 and 1/2. resize_columns.c has the others.
+/* RESIZE as an AI Core program, for tensors of less than 16 channels, hence of one channel block,
+ * and scales across of n / d whose weights repeat every n output columns, such as 2, 4 and 1/2.
+ * resize_columns.c has the others.
  *
  * The program works on one channel at a time, and in it on one piece: R output rows, one for each
  * call, by some periods of n output columns. The columns of a piece are cut into Q segments of
@@ -87,8 +88,6 @@ static size_t lay_out(program *p)
 {
     const mona_bound_op *b = p->bound;
     const uint32_t group = mona_lanes_group_pixels(element(p)), channels = b->output.channels;
-    const uint32_t in_channels = channels < b->input_c0[0] ? channels : b->input_c0[0];
-    const uint32_t out_channels = channels < b->output_c0 ? channels : b->output_c0;
     ac_address at = ac_at(AC_UB, 0);
     p->in_pitch = round_up((size_t)p->segments * p->periods * p->d + 2 * BEFORE, ALIGNED);
     p->out_pitch = round_up((size_t)p->segments * p->periods * p->n, ALIGNED);
@@ -100,7 +99,7 @@ static size_t lay_out(program *p)
     const size_t lanes_in = (size_t)p->in_lanes.groups * LANES_GROUP_BYTES;
     const size_t lanes_out = (size_t)p->out_lanes.groups * LANES_GROUP_BYTES;
     p->in = take(&at, in_pixels * b->input_c0[0] * element(p));
-    p->in_lanes.channels = take(&at, lanes_in * in_channels);
+    p->in_lanes.channels = take(&at, lanes_in * channels);
     p->in_lanes.spare = take(&at, lanes_in);
     p->samples = take(&at, max * element(p));
     p->wide = take(&at, max * sizeof(uint16_t));
@@ -110,7 +109,7 @@ static size_t lay_out(program *p)
     p->tap = p->product = take(&at, columns_of(p) * LANES * sizeof(float));
     p->across = take(&at, (size_t)p->periods * LANES * sizeof(float));
     p->unused = take(&at, made * sizeof(uint16_t));
-    p->out_lanes.channels = take(&at, lanes_out * out_channels);
+    p->out_lanes.channels = take(&at, lanes_out * channels);
     p->out_lanes.spare = take(&at, lanes_out);
     const size_t blocks = out_pixels * b->output_c0 * element(p);
     p->blocks = take(&at, max_size(blocks, columns_of(p) * LANES * sizeof(float)));
@@ -121,6 +120,8 @@ static size_t lay_out(program *p)
 static bool is_periodic(const mona_bound_op *b)
 {
     program p = program_of(NULL, b, 1);
+    if (b->input_c0[0] >= LANES || b->output_c0 >= LANES)
+        return false;
     if (p.n > MAX_RATIO || p.d > MAX_RATIO || b->output.width < p.n || !repeats(b, p.n, p.d))
         return false;
     find_reach(&p);
@@ -157,8 +158,8 @@ static size_t place_of(const program *p, int64_t column)
     return (size_t)(column - p->period * p->d + BEFORE);
 }
 
-/* Copies channel block `block` of the input rows to UB. */
-static void bring(const program *p, uint32_t block)
+/* Copies the input rows to UB. */
+static void bring(const program *p)
 {
     const uint32_t c0 = p->bound->input_c0[0];
     const size_t column = (size_t)c0 * element(p);
@@ -171,12 +172,11 @@ static void bring(const program *p, uint32_t block)
     for (uint32_t row = 0; row < p->in_rows; row++) {
         const ac_address from = input_row_at(p, p->first_row + row);
         if (from != AC_NOWHERE)
-            ac_emit_copy_bytes(
-                p->core, p->in + (row * p->in_pitch + place_of(p, begin)) * column,
-                from + block * in->block_stride + (size_t)(begin - in->x_begin) * column, bytes);
+            ac_emit_copy_bytes(p->core, p->in + (row * p->in_pitch + place_of(p, begin)) * column,
+                               from + (size_t)(begin - in->x_begin) * column, bytes);
     }
     sync(p, AC_PIPE_MTE1, AC_PIPE_V);
-    mona_lanes_from_block(&p->in_lanes, 0, p->bound->output.channels - block * c0, c0, p->in);
+    mona_lanes_from_block(&p->in_lanes, 0, p->bound->output.channels, c0, p->in);
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
@@ -208,7 +208,7 @@ static void repeat_edges(const program *p)
     sync(p, AC_PIPE_S, AC_PIPE_V);
 }
 
-/* Resizes channel c of the block. */
+/* A channel in fp16. */
 static ac_address widen(const program *p, uint32_t c)
 {
     mona_lanes_to_samples(&p->in_lanes, c, 1, p->samples);
@@ -220,7 +220,7 @@ static ac_address widen(const program *p, uint32_t c)
 
 /* ---- out ------------------------------------------------------------------------------------ */
 
-/* Writes channel c of the output block from p->wide. */
+/* Writes channel c of the output from p->wide. */
 static void narrow(const program *p, uint32_t c)
 {
     const mona_type type = p->bound->output.type;
@@ -233,14 +233,14 @@ static void narrow(const program *p, uint32_t c)
 
 /* Stores whole blocks of 32 bytes by MTE3 and the rest by the scalar unit, as padding may
  * follow. */
-static void store_block(const program *p, uint32_t block)
+static void store(const program *p)
 {
     const uint32_t c0 = p->bound->output_c0;
     const size_t column = (size_t)c0 * element(p);
     const mona_span out = output_columns(p);
     const uint32_t bytes = (uint32_t)((size_t)(out.end - out.begin) * column);
     const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
-    mona_lanes_to_block(&p->out_lanes, 0, p->bound->output.channels - block * c0, c0, p->blocks);
+    mona_lanes_to_block(&p->out_lanes, 0, p->bound->output.channels, c0, p->blocks);
     sync(p, AC_PIPE_V, AC_PIPE_MTE3);
     if (rest)
         sync(p, AC_PIPE_V, AC_PIPE_S);
@@ -248,8 +248,7 @@ static void store_block(const program *p, uint32_t block)
         const mona_row_at o = mona_output_at(&p->calls[row]);
         const size_t skip = (size_t)(out.begin - p->period * p->n);
         const ac_address from = p->blocks + (row * p->out_pitch + skip) * column;
-        const ac_address to =
-            o.at + block * o.block_stride + (size_t)(out.begin - p->calls->x_begin) * column;
+        const ac_address to = o.at + (size_t)(out.begin - p->calls->x_begin) * column;
         if (whole)
             ac_emit_copy_bytes(p->core, to, from, whole);
         if (rest)
@@ -262,16 +261,13 @@ static void store_block(const program *p, uint32_t block)
 
 static void resize_piece(const program *p)
 {
-    const uint32_t channels = p->bound->output.channels, c0 = p->bound->output_c0;
-    for (uint32_t block = 0; block * c0 < channels; block++) {
-        bring(p, block);
-        for (uint32_t c = 0; c < c0 && block * c0 + c < channels; c++) {
-            mona_resize_down(p, widen(p, c));
-            mona_resize_across(p);
-            narrow(p, c);
-        }
-        store_block(p, block);
+    bring(p);
+    for (uint32_t c = 0; c < p->bound->output.channels; c++) {
+        mona_resize_down(p, widen(p, c));
+        mona_resize_across(p);
+        narrow(p, c);
     }
+    store(p);
 }
 
 /* Periods of a segment: those of the call, if UB has room, else half, a quarter, ... of them. */

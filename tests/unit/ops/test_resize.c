@@ -258,11 +258,14 @@ static void columns_that_do_not_repeat(void **state)
     }
 }
 
-/* To the nearest by a whole number, a column of 32 bytes is copied, whatever is in it. */
+/* To the nearest by a whole number, a column of 32 bytes is copied, whatever is in it; linearly,
+ * columns of the same weights are taken together. */
 static void nearest_columns_are_copied(void **state)
 {
     (void)state;
     static const int widths[] = {1, 20, 45, 700};
+    static const uint32_t most[][2] = {
+        {210, 670}, {430, 3650}, {810, 14600}, {1250, 34000}}; /* cycles */
     for (uint32_t i = 0; i < 8; i++) {
         resize_case c = {.resize = {.mode = MONA_RESIZE_NEAREST,
                                     .coordinates = (uint8_t)(i % 2 ? MONA_RESIZE_ASYMMETRIC
@@ -279,7 +282,7 @@ static void nearest_columns_are_copied(void **state)
             continue;
         const double linear = check(&c);
         print_message("# %d columns, nearest %.0f cycles, linear %.0f\n", c.w, nearest, linear);
-        assert_true(nearest * 8 < linear);
+        assert_true(nearest <= most[i][0] && linear <= most[i][1]);
     }
 }
 
