@@ -112,6 +112,95 @@ uint32_t mona_columns_choose(mona_columns *p)
     }
 }
 
+/* ---- columns -------------------------------------------------------------------------------- */
+
+/* `count` runs of `width` blocks, so many blocks apart in the results and p->best. */
+typedef struct runs {
+    ac_address result, best;
+    uint32_t result_step, best_step, width, count;
+} runs;
+
+/* Cycles of an instruction for 8 blocks that lie `step` blocks apart, as they share 16 banks. */
+static uint32_t conflicts(uint32_t step)
+{
+    uint32_t share = 1;
+    while (share < 16 && step % (2 * share) == 0)
+        share *= 2;
+    return share > 2 ? share / 2 : 1;
+}
+
+/* A repeat for every run. */
+static void take_each(const mona_columns *p, const runs *r)
+{
+    const bool near = r->result_step <= UINT8_MAX && r->best_step <= UINT8_MAX;
+    for (uint32_t i = 0, count; i < r->count; i += count) {
+        count = near ? min_u32(r->count - i, AC_MAX_REPEAT) : 1;
+        p->combine(p, r->result + (size_t)i * r->result_step * AC_BLOCK,
+                   r->best + (size_t)i * r->best_step * AC_BLOCK,
+                   (ac_vector){.repeat = (uint8_t)count,
+                               .lanes = (uint8_t)(r->width * (mona_columns_lanes(p) / 8)),
+                               .dst_block = 1,
+                               .b_block = 1,
+                               .dst_repeat = (uint8_t)(near ? r->result_step : 1),
+                               .b_repeat = (uint8_t)(near ? r->best_step : 1)});
+    }
+}
+
+/* A repeat for the same block of 8 runs. */
+static void take_eight(const mona_columns *p, const runs *r)
+{
+    const ac_vector strides = {.dst_block = (uint8_t)r->result_step,
+                               .b_block = (uint8_t)r->best_step,
+                               .dst_repeat = (uint8_t)(8 * r->result_step),
+                               .b_repeat = (uint8_t)(8 * r->best_step)};
+    for (uint32_t k = 0; k < r->width; k++)
+        for (vectors w =
+                 vectors_of(strides, mona_columns_lanes(p), r->count * (mona_columns_lanes(p) / 8));
+             next_vectors(&w);)
+            p->combine(p, vectors_at(&w, r->result + k * AC_BLOCK, w.v.dst_repeat),
+                       vectors_at(&w, r->best + k * AC_BLOCK, w.v.b_repeat), w.v);
+}
+
+static void take_runs(const mona_columns *p, runs r)
+{
+    if (r.result_step == r.width && r.best_step == r.width)
+        r = (runs){r.result, r.best, 1, 1, 1, r.count * r.width};
+    const uint32_t step = r.result_step > r.best_step ? r.result_step : r.best_step;
+    const uint32_t cycles = conflicts(r.result_step) > conflicts(r.best_step)
+                                ? conflicts(r.result_step)
+                                : conflicts(r.best_step);
+    if (8 * step <= UINT8_MAX && r.width * cycles < 8)
+        take_eight(p, &r);
+    else
+        take_each(p, &r);
+}
+
+/* One way round or the other, whichever has fewer runs. */
+void mona_columns_combine(const mona_columns *p, ac_address results, const mona_columns_run *r)
+{
+    const uint32_t from = p->in_units, to = p->out_units, planes = p->rows * p->in_blocks;
+    const ac_address result = results + (size_t)r->to * to * AC_BLOCK;
+    const ac_address best = p->best + (size_t)r->from * from * AC_BLOCK;
+    const uint32_t to_step = r->to_step * to, from_step = r->from_step * from;
+    const uint32_t to_plane = p->out_columns * to, from_plane = p->in_columns * from;
+    const uint32_t units = min_u32(p->in_blocks * from, p->out_blocks * to);
+    if (from == to && r->count < planes)
+        for (uint32_t i = 0; i < r->count; i++)
+            take_runs(p, (runs){result + (size_t)i * to_step * AC_BLOCK,
+                                best + (size_t)i * from_step * AC_BLOCK, to_plane, from_plane, from,
+                                planes});
+    else if (from == to)
+        for (uint32_t n = 0; n < planes; n++)
+            take_runs(p, (runs){result + (size_t)n * to_plane * AC_BLOCK,
+                                best + (size_t)n * from_plane * AC_BLOCK, to_step, from_step, from,
+                                r->count});
+    else
+        for (uint32_t u = 0; u < units; u++)
+            take_runs(p, (runs){result + (u / to * to_plane + u % to) * AC_BLOCK,
+                                best + (u / from * from_plane + u % from) * AC_BLOCK, to_step,
+                                from_step, 1, r->count});
+}
+
 /* ---- rows ----------------------------------------------------------------------------------- */
 
 /* Small pixels are read in whole groups, and no copy may have filled the last one. */

@@ -19,6 +19,9 @@ struct mona_columns {
     ac_pipe reader; /* of rows: MTE1 from L1, MTE2 from global memory */
     /* Columns of the input that p->outputs outputs side by side need at most. */
     uint32_t (*reach)(const mona_columns *p);
+    /* Combines blocks of the input, at strides b, with results, at those of dst. */
+    void (*combine)(const mona_columns *p, ac_address result, ac_address best, ac_vector v);
+    float weight;    /* that it multiplies by, in resizes */
     bool floats;     /* columns are combined in fp32, else in fp16 */
     bool two_parts;  /* of sums in fp32: spare[0] is the sum of what they have lost */
     uint32_t spares; /* buffers of the size of `result` that the program needs besides */
@@ -62,10 +65,19 @@ void mona_columns_narrow(const mona_columns *p);
 void mona_columns_store(const mona_columns *p, const mona_row_call *call, uint32_t row,
                         uint32_t block);
 
+/* Columns of a piece: results to, to + to_step, ..., `count` of them, are combined, in all rows and
+ * channel blocks, with columns from, from + from_step, ... of p->best. */
+typedef struct mona_columns_run {
+    uint32_t to, to_step, from, from_step, count;
+} mona_columns_run;
+void mona_columns_combine(const mona_columns *p, ac_address results, const mona_columns_run *run);
+
 /* In pool_columns.c:
  *   across  combines p->result, for every output, with the maximum or sum over p->best
+ *   combine p->combine
  *   join    adds what was lost to p->result */
 void mona_pool_across(const mona_columns *p);
+void mona_pool_combine(const mona_columns *p, ac_address result, ac_address best, ac_vector v);
 void mona_pool_join(const mona_columns *p);
 
 #endif

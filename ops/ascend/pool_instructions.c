@@ -173,6 +173,7 @@ void mona_pool_program(const mona_row_call *calls, uint32_t count)
     mona_columns p = mona_columns_of(b, b->op->kind == MONA_OP_AVERAGE_POOL);
     p.core = calls->core;
     p.reach = reach;
+    p.combine = mona_pool_combine;
     if (ac_in_gm(mona_input_at(calls, 0).at))
         p.reader = AC_PIPE_MTE2;
     p.two_parts = p.floats && !sums_are_exact(b);

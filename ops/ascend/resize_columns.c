@@ -83,25 +83,11 @@ static uint32_t steps(const mona_columns *p)
     return columns * p->in_units;
 }
 
-/* Multiplies column `from` of all rows and channel blocks and puts it into column `to`: by one
- * instruction if its strides reach so far. */
-static void take_column(const mona_columns *p, ac_address result, uint32_t to, uint32_t from,
-                        float weight)
+static void multiply(const mona_columns *p, ac_address to, ac_address from, ac_vector v)
 {
-    const uint32_t planes = p->rows * p->in_blocks, units = p->in_units;
-    const uint32_t at_once = steps(p) <= UINT8_MAX ? min_u32(planes, AC_MAX_REPEAT) : 1;
-    for (uint32_t i = 0, count; i < planes; i += count) {
-        count = min_u32(planes - i, at_once);
-        ac_emit_vecs(p->core, AC_VMULS_F32,
-                     result + (size_t)(i * p->out_columns + to) * units * AC_BLOCK,
-                     p->best + (size_t)(i * p->in_columns + from) * units * AC_BLOCK, weight,
-                     (ac_vector){.repeat = (uint8_t)count,
-                                 .lanes = (uint8_t)(units * (FLOAT_LANES / 8)),
-                                 .dst_block = 1,
-                                 .a_block = 1,
-                                 .dst_repeat = (uint8_t)(count > 1 ? p->out_columns * units : 1),
-                                 .a_repeat = (uint8_t)(count > 1 ? p->in_columns * units : 1)});
-    }
+    v.a_block = v.b_block;
+    v.a_repeat = v.b_repeat;
+    ac_emit_vecs(p->core, AC_VMULS_F32, to, from, p->weight, v);
 }
 
 /* The input column that a tap of an output of the piece reads, from the first one in UB on. */
@@ -118,68 +104,30 @@ static uint32_t period_of(const mona_columns *p)
     return scale[0] / (uint32_t)greatest_divisor(scale[0], scale[1]);
 }
 
-/* Columns of a tap, in UB: output column `to` and input column `from`, and the next ones. */
-typedef struct run {
-    uint32_t to, from, count, to_step, from_step;
-    float weight;
-} run;
-
 /* The run of outputs `apart` columns apart from output o on, whose weights are the same and which
  * read columns as far apart as the first two do. */
-static run run_of(const mona_columns *p, uint32_t o, uint32_t t, uint32_t apart)
+static mona_columns_run run_of(const mona_columns *p, uint32_t o, uint32_t t, uint32_t apart)
 {
     const uint32_t taps = mona_resize_taps(p->bound), end = p->outputs;
     const float *weights = mona_resize_weights(p->bound) + (size_t)p->x * taps + t;
-    run r = {.to = o, .from = column_of(p, o, t), .to_step = apart, .weight = weights[o * taps]};
+    mona_columns_run r = {.to = o, .to_step = apart, .from = column_of(p, o, t)};
     r.from_step = o + apart < end ? column_of(p, o + apart, t) - r.from : 0;
-    for (uint32_t i = o; i < end && weights[i * taps] == r.weight &&
+    for (uint32_t i = o; i < end && weights[i * taps] == weights[o * taps] &&
                          column_of(p, i, t) == r.from + r.count * r.from_step;
          i += apart)
         r.count++;
     return r;
 }
 
-/* Whether strides reach from one column of runs to the next, and the instructions for `count`
- * columns of so many rows and channel blocks are fewer than these. */
-static bool is_quick(const mona_columns *p, uint32_t step, uint32_t planes, uint32_t count)
-{
-    return planes * p->in_units < count && 8 * step * p->in_units <= UINT8_MAX;
-}
-
-/* A column is some blocks, which takes as many instructions, as each has one stride only. */
-static void take_run(const mona_columns *p, ac_address result, const run *r)
-{
-    const uint32_t units = p->in_units;
-    const ac_vector strides = {.dst_block = (uint8_t)(r->to_step * units),
-                               .a_block = (uint8_t)(r->from_step * units),
-                               .dst_repeat = (uint8_t)(8 * r->to_step * units),
-                               .a_repeat = (uint8_t)(8 * r->from_step * units)};
-    for (uint32_t i = 0; i < p->rows * p->in_blocks * units; i++) {
-        const uint32_t plane = i / units, unit = i % units;
-        const ac_address to =
-            result + ((size_t)(plane * p->out_columns + r->to) * units + unit) * AC_BLOCK;
-        const ac_address from =
-            p->best + ((size_t)(plane * p->in_columns + r->from) * units + unit) * AC_BLOCK;
-        for (vectors w = vectors_of(strides, FLOAT_LANES, r->count * (FLOAT_LANES / 8));
-             next_vectors(&w);)
-            ac_emit_vecs(p->core, AC_VMULS_F32, vectors_at(&w, to, w.v.dst_repeat),
-                         vectors_at(&w, from, w.v.a_repeat), r->weight, w.v);
-    }
-}
-
 /* What a tap adds to all outputs. */
-static void take_tap(const mona_columns *p, ac_address result, uint32_t t)
+static void take_tap(mona_columns *p, ac_address result, uint32_t t)
 {
-    const uint32_t apart = period_of(p);
+    const uint32_t apart = period_of(p), taps = mona_resize_taps(p->bound);
     for (uint32_t phase = 0; phase < min_u32(apart, p->outputs); phase++)
         for (uint32_t o = phase; o < p->outputs;) {
-            const run r = run_of(p, o, t, apart);
-            const uint32_t step = max_u32(apart, r.from_step);
-            const bool quick = is_quick(p, step, p->rows * p->in_blocks, r.count);
-            if (quick)
-                take_run(p, result, &r);
-            for (uint32_t i = 0; i < r.count && !quick; i++)
-                take_column(p, result, o + i * apart, r.from + i * r.from_step, r.weight);
+            const mona_columns_run r = run_of(p, o, t, apart);
+            p->weight = mona_resize_weights(p->bound)[(p->x + o) * taps + t];
+            mona_columns_combine(p, result, &r);
             o += r.count * apart;
         }
     ac_emit_barrier(p->core, AC_PIPE_V);
@@ -190,7 +138,7 @@ static uint32_t results(const mona_columns *p)
     return p->rows * p->out_blocks * p->out_columns * p->out_wide * AC_FRACTAL;
 }
 
-static void across(const mona_columns *p)
+static void across(mona_columns *p)
 {
     for (uint32_t t = 0; t < mona_resize_taps(p->bound); t++) {
         take_tap(p, t ? p->spare[0] : p->result, t);
@@ -232,7 +180,8 @@ static void resize_piece(mona_columns *p, const mona_row_call *calls, uint32_t c
 static void set_outputs(mona_columns *p, uint32_t left)
 {
     const uint32_t *scale = p->bound->op->resize.scale_w, n = period_of(p);
-    const bool runs = is_quick(p, max_u32(n, n * scale[1] / scale[0]), p->rows, left / n);
+    const uint32_t step = max_u32(n, n * scale[1] / scale[0]);
+    const bool runs = left / n > p->rows && 8 * step * p->in_units <= UINT8_MAX;
     for (p->outputs = left; p->outputs; p->outputs /= 2) {
         mona_columns_set_reach(p, reach(p) + mona_columns_aligned(p) - 1);
         if (runs || steps(p) <= UINT8_MAX)
@@ -256,6 +205,7 @@ void mona_resize_columns_program(const mona_row_call *calls, uint32_t count)
     mona_columns p = mona_columns_of(b, true);
     p.core = calls->core;
     p.reach = reach;
+    p.combine = multiply;
     p.rows = count;
     p.spares = mona_resize_taps(b) > 1;
     set_outputs(&p, (uint32_t)(calls->x_end - calls->x_begin));
