@@ -49,7 +49,7 @@ void mona_columns_set_reach(mona_columns *p, uint32_t reach)
 }
 
 /* They are as many channels of the input as of the output. */
-void mona_columns_set_blocks(mona_columns *p, uint32_t channels)
+static void set_blocks(mona_columns *p, uint32_t channels)
 {
     p->in_blocks = ceil_div_u32(channels, p->in_c0);
     p->out_blocks = ceil_div_u32(channels, p->out_c0);
@@ -97,7 +97,7 @@ uint32_t mona_columns_choose(mona_columns *p)
     const uint32_t aligned = columns_of_block(p->out_c0 * out_size(p));
     uint32_t units = ceil_div_u32(channels, unit);
     for (;;) {
-        mona_columns_set_blocks(p, min_u32(channels, units * unit));
+        set_blocks(p, min_u32(channels, units * unit));
         if (lay_out(p) <= ub_room(p->bound->target))
             return units * unit;
         const uint32_t half = (p->outputs + 1) / 2;
@@ -110,6 +110,28 @@ uint32_t mona_columns_choose(mona_columns *p)
         else
             p->most_columns = (uint32_t)round_up(p->in_columns / 2, AC_BLOCK);
     }
+}
+
+static void flag_pieces(const mona_columns *p, void (*flag)(ac_core *, ac_pipe, ac_pipe, uint32_t))
+{
+    for (uint32_t e = 0; e < 2; e++)
+        flag(p->core, AC_PIPE_V, p->reader, e);
+    flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, 0);
+}
+
+void mona_columns_pieces(mona_columns *p, const mona_row_call *calls, uint32_t rows,
+                         uint32_t channels, mona_columns_work *work)
+{
+    const uint32_t outputs = p->outputs, all = p->bound->output.channels;
+    flag_pieces(p, ac_emit_set_flag);
+    for (uint32_t row = 0; row < rows; row++)
+        for (uint32_t c = 0; c < all; c += channels)
+            for (p->x = calls->x_begin; p->x < calls->x_end; p->x += outputs) {
+                p->outputs = min_u32((uint32_t)(calls->x_end - p->x), outputs);
+                set_blocks(p, min_u32(all - c, channels));
+                work(p, &calls[row], c);
+            }
+    flag_pieces(p, ac_emit_wait_flag);
 }
 
 /* ---- columns -------------------------------------------------------------------------------- */

@@ -47,13 +47,17 @@ static inline uint32_t mona_columns_lanes(const mona_columns *p)
 mona_columns mona_columns_of(const mona_bound_op *bound, bool floats);
 /* Input columns begin at one that lies at a block of 32 bytes; these are the columns of a block. */
 uint32_t mona_columns_aligned(const mona_columns *p);
-void mona_columns_set_blocks(mona_columns *p, uint32_t channels);
 void mona_columns_set_reach(mona_columns *p, uint32_t reach);
 /* Chooses the largest pieces that fit, of at most p->outputs outputs, and lays out UB for them.
  * Returns the channels of a piece; 0: so many rows do not fit. One row always fits. */
 uint32_t mona_columns_choose(mona_columns *p);
 /* Writes zeros to what is read before it is written. */
 void mona_columns_clear(const mona_columns *p);
+/* Works on `rows` times the calls of p->rows output rows, piece by piece, of `channels` channels.
+ * Flags between pieces: V -> reader of either row in UB, and MTE3 -> V. */
+typedef void mona_columns_work(mona_columns *p, const mona_row_call *calls, uint32_t channel);
+void mona_columns_pieces(mona_columns *p, const mona_row_call *calls, uint32_t rows,
+                         uint32_t channels, mona_columns_work *work);
 /* Copies the piece's columns of a row to p->stored[e], from its column `first` at `from` on. */
 void mona_columns_bring(const mona_columns *p, ac_address from, size_t block_stride, uint32_t e);
 /* A row in p->stored[e] with every column in blocks of fp16. */

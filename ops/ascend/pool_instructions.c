@@ -179,21 +179,7 @@ void mona_pool_program(const mona_row_call *calls, uint32_t count)
     p.two_parts = p.floats && !sums_are_exact(b);
     p.spares = p.two_parts ? 2 : 0;
     p.outputs = (uint32_t)(calls->x_end - calls->x_begin);
-    const uint32_t channels = b->output.channels, at_once = mona_columns_choose(&p);
-    const uint32_t outputs = p.outputs;
+    const uint32_t channels = mona_columns_choose(&p);
     mona_columns_clear(&p);
-    for (uint32_t e = 0; e < 2; e++)
-        ac_emit_set_flag(p.core, AC_PIPE_V, p.reader, e);
-    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    for (uint32_t row = 0; row < count; row++)
-        for (uint32_t c = 0; c < channels; c += at_once)
-            for (p.x = calls->x_begin; p.x < calls->x_end; p.x += outputs) {
-                const int64_t left = calls->x_end - p.x;
-                p.outputs = left < outputs ? (uint32_t)left : outputs;
-                mona_columns_set_blocks(&p, min_u32(channels - c, at_once));
-                pool_piece(&p, &calls[row], c);
-            }
-    for (uint32_t e = 0; e < 2; e++)
-        ac_emit_wait_flag(p.core, AC_PIPE_V, p.reader, e);
-    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_columns_pieces(&p, calls, count, channels, pool_piece);
 }

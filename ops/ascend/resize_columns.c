@@ -209,24 +209,12 @@ void mona_resize_columns_program(const mona_row_call *calls, uint32_t count)
     p.rows = count;
     p.spares = mona_resize_taps(b) > 1;
     set_outputs(&p, (uint32_t)(calls->x_end - calls->x_begin));
-    const uint32_t channels = b->output.channels, at_once = mona_columns_choose(&p);
-    const uint32_t outputs = p.outputs;
-    if (!at_once) {
+    const uint32_t channels = mona_columns_choose(&p);
+    if (!channels) {
         mona_resize_columns_program(calls, count / 2);
         mona_resize_columns_program(calls + count / 2, count - count / 2);
         return;
     }
     clear(&p);
-    for (uint32_t e = 0; e < 2; e++)
-        ac_emit_set_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, e);
-    ac_emit_set_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
-    for (uint32_t c = 0; c < channels; c += at_once)
-        for (p.x = calls->x_begin; p.x < calls->x_end; p.x += outputs) {
-            p.outputs = min_u32((uint32_t)(calls->x_end - p.x), outputs);
-            mona_columns_set_blocks(&p, min_u32(channels - c, at_once));
-            resize_piece(&p, calls, c);
-        }
-    for (uint32_t e = 0; e < 2; e++)
-        ac_emit_wait_flag(p.core, AC_PIPE_V, AC_PIPE_MTE1, e);
-    ac_emit_wait_flag(p.core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
+    mona_columns_pieces(&p, calls, 1, channels, resize_piece);
 }
