@@ -12,6 +12,11 @@
 /* No frame takes as many records, and offsets of so many turns do not overflow. */
 enum { MAX_STEPS = 1 << 30, MAX_TRIES = 1 << 22 };
 
+/* Of a core, which flags are set: a bit for each pair of pipes and event, as flags have it. */
+typedef struct flag_set {
+    uint64_t bits[256 / 64];
+} flag_set;
+
 typedef struct prover {
     const ac_program *program;
     const ac_target *target;
@@ -22,6 +27,7 @@ typedef struct prover {
     uint64_t tries;                  /* turns that were looked at one by one */
     ac_proof found;                  /* record: being looked at */
     uint32_t next_record, next_ring; /* those of the next segment */
+    flag_set set[AC_PROGRAM_CORES];
 } prover;
 
 /* Where an operand may begin: `low` to `high`, both multiples of `unit` apart from `low`. */
@@ -247,9 +253,25 @@ static bool instruction_ok(prover *p, const ac_record *record)
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-/* Records [first, end), which run `times` times. Loops are at most AC_LOOPS deep, and so is the
- * recursion. */
-static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
+/* Whether a core never waits for ever: each wait follows its flag's setting in the stream, and no
+ * flag is set twice. Pipes work in the stream's order, so what a wait waits for never depends on
+ * what follows it. */
+static bool flags_meet(const ac_form *f, flag_set *set)
+{
+    for (uint32_t k = 0; k < f->flag_count; k++) {
+        const uint32_t flag = f->flags[k] & 255, opcode = AC_OP_SET_FLAG + (f->flags[k] >> 8);
+        const uint64_t bit = UINT64_C(1) << flag % 64;
+        if (opcode != AC_OP_BARRIER && !(set->bits[flag / 64] & bit) != (opcode == AC_OP_SET_FLAG))
+            return false;
+        set->bits[flag / 64] ^= opcode == AC_OP_BARRIER ? 0 : bit;
+    }
+    return true;
+}
+
+/* Records [first, end), which run `times` times. A loop that leaves the flags as it found them does
+ * so in every turn; one that does not has no second turn, as a flag would be set, or waited for,
+ * twice. Loops are at most AC_LOOPS deep, and so is the recursion. */
+static bool records_ok(prover *p, flag_set *set, uint32_t first, uint32_t end, uint64_t times)
 {
     for (uint32_t i = first; i < end; i++) {
         const ac_record *r = &p->program->records[i];
@@ -262,73 +284,21 @@ static bool records_ok(prover *p, uint32_t first, uint32_t end, uint64_t times)
                 return false;
         } else if (r->form == AC_RECORD_LOOP) {
             const uint32_t turns = r->at[0], body = r->at[1];
+            const flag_set before = *set;
             if (p->depth == AC_LOOPS || !turns || turns > MAX_STEPS || !body || body > end - i - 1)
                 return false;
             p->turns[p->depth++] = turns;
-            if (!records_ok(p, i + 1, i + 1 + body, times * turns))
+            if (!records_ok(p, set, i + 1, i + 1 + body, times * turns) ||
+                (turns > 1 && memcmp(&before, set, sizeof before)))
                 return false;
             p->depth--;
             i += body;
-        } else if (!instruction_ok(p, r)) {
-            return false;
         } else {
-            const ac_form *f = &p->program->forms[r->form];
+            const ac_form *f = instruction_ok(p, r) ? &p->program->forms[r->form] : NULL;
+            if (!f || !flags_meet(f, set))
+                return false;
             p->found.instructions += times * (f->flag_count + (f->opcode != AC_OP_NONE));
         }
-    }
-    return true;
-}
-
-/* ---- flags ----------------------------------------------------------------------------------- */
-
-/* Words with a bit for each pair of pipes and event, as flags have it. */
-enum { EVENTS = 256 / 64 };
-
-/* Whether a core that runs records [first, end) never waits for ever: each wait follows its flag's
- * setting in the stream, and no flag is set twice. Pipes work in the stream's order, so what a wait
- * waits for never depends on what follows it. A second turn of a loop that leaves the flags as the
- * first did is like all others. set: of each flag. */
-static bool flags_meet(prover *p, uint32_t first, uint32_t end, uint64_t set[EVENTS])
-{
-    const ac_program *q = p->program;
-    for (uint32_t i = first; i < end; i++) {
-        const ac_record *r = &q->records[i];
-        p->found.record = i;
-        if (r->form == AC_RECORD_LOOP) {
-            uint64_t once[EVENTS];
-            const uint32_t body = i + 1, next = body + r->at[1];
-            if (!flags_meet(p, body, next, set))
-                return false;
-            memcpy(once, set, sizeof once);
-            if (r->at[0] > 1 && (!flags_meet(p, body, next, set) || memcmp(once, set, sizeof once)))
-                return false;
-            i = next - 1;
-        }
-        const ac_form *f = r->form < q->header.forms ? &q->forms[r->form] : NULL;
-        for (uint32_t k = 0; f && k < f->flag_count; k++) {
-            const uint32_t flag = f->flags[k] & 255, opcode = AC_OP_SET_FLAG + (f->flags[k] >> 8);
-            const uint64_t bit = UINT64_C(1) << flag % 64;
-            if (opcode != AC_OP_BARRIER && !(set[flag / 64] & bit) != (opcode == AC_OP_SET_FLAG))
-                return false;
-            set[flag / 64] ^= opcode == AC_OP_BARRIER ? 0 : bit;
-        }
-    }
-    return true;
-}
-
-static bool no_core_hangs(prover *p)
-{
-    for (uint32_t core = 0; core < AC_PROGRAM_CORES; core++) {
-        uint64_t set[EVENTS] = {0};
-        for (uint32_t s = 0; s < p->program->header.segments; s++) {
-            const ac_segment *at = &p->program->segments[s];
-            if (!flags_meet(p, at->core[core].first, at->core[core].first + at->core[core].count,
-                            set))
-                return false;
-        }
-        for (uint32_t k = 0; k < EVENTS; k++)
-            if (set[k]) /* the next program would set it again */
-                return false;
     }
     return true;
 }
@@ -373,7 +343,7 @@ static bool segment_ok(prover *p, const ac_segment *s)
         if (first != p->next_record || count > p->program->header.records - first)
             return false;
         p->next_record += count;
-        if (!records_ok(p, first, first + count, 1))
+        if (!records_ok(p, &p->set[core], first, first + count, 1))
             return false;
     }
     return true;
@@ -409,12 +379,14 @@ static uint64_t budget(const ac_program *p)
 bool ac_program_prove(const ac_program *program, const ac_target *target, uint32_t operators,
                       ac_proof *found)
 {
+    static const flag_set none;
     prover p = {.program = program, .target = target, .operators = operators};
     p.found.record = UINT32_MAX;
     bool ok = header_ok(program, target);
     for (uint32_t s = 0; s < program->header.segments && ok; s++)
         ok = segment_ok(&p, &program->segments[s]);
-    ok = ok && no_core_hangs(&p);
+    for (uint32_t core = 0; core < AC_PROGRAM_CORES && ok; core++)
+        ok = !memcmp(&p.set[core], &none, sizeof none); /* the next program would set it again */
     if (ok && p.found.instructions > budget(program)) {
         p.found.record = UINT32_MAX;
         ok = false;
