@@ -65,8 +65,14 @@ static inline int64_t floor_div(int64_t a, int64_t b)
     return a / b - (a % b < 0);
 }
 
-/* The same in 32 bits: small CPUs divide no more than that, and what runs for every row of a frame
- * must not call a function of the compiler's for it. */
+/* What floor_div() leaves. */
+static inline int64_t floor_rest(int64_t a, int64_t b)
+{
+    return a % b + (a % b < 0 ? b : 0);
+}
+
+/* floor_div() in 32 bits: small CPUs divide no more than that, and what runs for every row of a
+ * frame must not call a function of the compiler's for it. */
 static inline int32_t floor_div_small(int32_t a, int32_t b)
 {
     return a / b - (a % b < 0);

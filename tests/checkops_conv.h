@@ -314,7 +314,7 @@ static void finish_core(ac_core *core)
 {
     ac_model_report r = {0};
     if (core->model)
-        ac_model_finish(core, &r);
+        r = *ac_model_finish(core);
     const ac_finding *f = &r.findings[0];
     if (r.finding_count)
         snprintf(conv_finding, sizeof conv_finding,

@@ -84,7 +84,7 @@ static void run_reference(ac_core *core, light *l, const uint8_t *program, size_
     core->memory[AC_GM] = (ac_memory){l->in, IN, false};
     core->memory[AC_GM + 1] = (ac_memory){out, OUT, true};
     for (uint32_t s = 0; s < p.header.segments; s++)
-        ac_program_run(core, &p, s, 0, NULL);
+        ac_program_run(core, &p, s, 0);
 }
 
 static const char *place_of(size_t byte)

@@ -45,7 +45,7 @@ void light_begin(void)
 {
     const ac_segment places = {.l1_bytes = LIGHT_L1};
     at_work = recorder_new();
-    recorder_segment(at_work, &places, NULL);
+    recorder_segment(at_work, &places);
 }
 
 uint8_t *light_finish(const light *l, size_t *bytes)

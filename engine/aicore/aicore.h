@@ -205,6 +205,7 @@ typedef struct ac_instruction {
         ac_fill fill;
         ac_work work;
         ac_flag flag; /* BARRIER: src */
+        uint32_t op;  /* OPERATOR: of the model */
     };
 } ac_instruction;
 
@@ -420,6 +421,12 @@ static inline void ac_emit_move(ac_core *core, ac_address dst, ac_address src, a
 static inline void ac_emit_fill(ac_core *core, ac_address dst, ac_fill f)
 {
     ac_emit(core, (ac_instruction){.opcode = AC_OP_FILL, .dst = dst, .fill = f});
+}
+
+/* What follows is of operator `op` of the model. */
+static inline void ac_emit_operator(ac_core *core, uint32_t op)
+{
+    ac_emit(core, (ac_instruction){.opcode = AC_OP_OPERATOR, .op = op});
 }
 
 static inline void ac_emit_set_flag(ac_core *core, ac_pipe src, ac_pipe dst, uint32_t event)

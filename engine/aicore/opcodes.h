@@ -84,6 +84,9 @@ typedef enum ac_opcode {
     AC_OP_WAIT_FLAG,
     AC_OP_BARRIER, /* pipe_barrier */
     AC_OPCODES,
+    /* What a stream of instructions says besides. */
+    AC_OP_OPERATOR = AC_OPCODES, /* those that follow are of an operator */
+    AC_OP_TURN,                  /* a turn of a loop of a program begins */
 } ac_opcode;
 
 #endif

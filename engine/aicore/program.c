@@ -3,6 +3,7 @@
 #include "engine/aicore/program.h"
 
 #include "engine/aicore/access.h"
+#include "engine/arith.h"
 #include "engine/libc.h"
 
 /* ---- forms ---------------------------------------------------------------------------------- */
@@ -99,16 +100,12 @@ bool ac_program_open(ac_program *p, const void *memory, size_t size)
     const ac_program_header *h = &p->header;
     if (h->bytes > size || h->bytes % 64)
         return false;
-    p->constants = next_part(bytes, h->bytes, &at, h->constants_bytes, 1);
-    p->buffers = next_part(bytes, h->bytes, &at, h->buffers, sizeof *p->buffers);
-    p->forms = next_part(bytes, h->bytes, &at, h->forms, sizeof *p->forms);
-    p->patterns = next_part(bytes, h->bytes, &at, h->patterns, sizeof *p->patterns);
-    p->motions = next_part(bytes, h->bytes, &at, h->motions, sizeof *p->motions);
-    p->rings = next_part(bytes, h->bytes, &at, h->rings, sizeof *p->rings);
-    p->segments = next_part(bytes, h->bytes, &at, h->segments, sizeof *p->segments);
-    p->records = next_part(bytes, h->bytes, &at, h->records, sizeof *p->records);
-    return p->constants && p->buffers && p->forms && p->patterns && p->motions && p->rings &&
-           p->segments && p->records && at <= h->bytes;
+    bool there = true;
+#define OPEN(part, counted, type)                                                                  \
+    p->part = next_part(bytes, h->bytes, &at, h->counted, sizeof(type));                           \
+    there &= p->part != NULL;
+    AC_PROGRAM_PARTS(OPEN)
+    return there && at <= h->bytes;
 }
 
 /* ---- running -------------------------------------------------------------------------------- */
@@ -117,54 +114,43 @@ typedef struct run {
     ac_core *core;
     const ac_program *program;
     const ac_segment *segment;
-    const ac_program_watch *watch;
     uint32_t turn[AC_LOOPS], depth;
 } run;
 
-uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at)
+const ac_ring *ac_ring_of(const ac_ring *rings, const ac_segment *s, uint32_t space, uint32_t at)
 {
-    uint32_t first = 0;
+    uint32_t first = s->first_ring, count = space == AC_L1 ? s->rings : 0;
     while (count) {
         const uint32_t half = count / 2;
         const ac_ring *r = &rings[first + half];
         if (at >= r->begin && at - r->begin < r->bytes)
-            return first + half + 1;
+            return r;
         first = at < r->begin ? first : first + half + 1;
         count = at < r->begin ? half : count - half - 1;
     }
-    return 0;
+    return NULL;
 }
 
-/* Where an offset in L1 lies after it has advanced: around in its ring, if it lies in one. */
-static int64_t wrapped(const run *r, uint32_t at, int64_t advance)
+/* Where an operand lies after it has advanced: around in its ring, if it lies in one. */
+static ac_address address_of(const run *r, const ac_record *record, uint32_t space, uint32_t k)
 {
-    const ac_ring *rings = r->program->rings + r->segment->first_ring;
-    const uint32_t found = ac_ring_of(rings, r->segment->rings, at);
-    if (!found)
-        return at + advance;
-    const ac_ring *ring = &rings[found - 1];
-    const int64_t bytes = ring->bytes, sum = at - ring->begin + advance;
-    return ring->begin + (sum % bytes + bytes) % bytes;
-}
-
-static ac_address address_of(const run *r, const ac_record *record, const ac_motion *motion,
-                             uint32_t space, uint32_t k)
-{
-    int64_t advance = 0;
+    const ac_motion *motion = &r->program->motions[record->motion];
+    int64_t at = record->at[k], advance = 0;
     if (space == AC_NO_SPACE)
         return AC_NOWHERE;
     for (uint32_t d = 0; d < r->depth; d++)
         advance += (int64_t)r->turn[d] * motion->step[d][k];
-    const int64_t at = !advance         ? record->at[k]
-                       : space == AC_L1 ? wrapped(r, record->at[k], advance)
-                                        : record->at[k] + advance;
+    const ac_ring *ring =
+        advance ? ac_ring_of(r->program->rings, r->segment, space, record->at[k]) : NULL;
+    at += advance;
+    if (ring)
+        at = ring->begin + floor_rest(at - ring->begin, ring->bytes);
     return ac_at((ac_space)space, (uint64_t)at);
 }
 
 static void issue(const run *r, const ac_record *record)
 {
     const ac_form *f = &r->program->forms[record->form];
-    const ac_motion *motion = &r->program->motions[record->motion];
     ac_address at[AC_OPERANDS];
     ac_turned turned[2];
     for (uint32_t k = 0; k < f->flag_count; k++) {
@@ -174,7 +160,7 @@ static void issue(const run *r, const ac_record *record)
     if (f->opcode == AC_OP_NONE)
         return;
     for (uint32_t k = 0; k < AC_OPERANDS; k++)
-        at[k] = address_of(r, record, motion, f->space[k], k);
+        at[k] = address_of(r, record, f->space[k], k);
     const ac_instruction i = ac_form_instruction(r->program, f, at, turned);
     r->core->take(r->core, &i);
 }
@@ -185,13 +171,11 @@ static void run_records(run *r, const ac_record *records, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const ac_record *record = &records[i];
         if (record->form == AC_RECORD_OPERATOR) {
-            if (r->watch)
-                r->watch->on_operator(r->watch->context, record->at[0]);
+            ac_emit_operator(r->core, record->at[0]);
         } else if (record->form == AC_RECORD_LOOP) {
             const uint32_t depth = r->depth++;
             for (r->turn[depth] = 0; r->turn[depth] < record->at[0]; r->turn[depth]++) {
-                if (r->watch)
-                    r->watch->on_turn(r->watch->context);
+                ac_emit(r->core, (ac_instruction){.opcode = AC_OP_TURN});
                 run_records(r, record + 1, record->at[1]);
             }
             r->depth = depth;
@@ -201,10 +185,9 @@ static void run_records(run *r, const ac_record *records, uint32_t count)
     }
 }
 
-void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
-                    const ac_program_watch *watch)
+void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index)
 {
     const ac_segment *s = &p->segments[segment];
-    run r = {.core = core, .program = p, .segment = s, .watch = watch};
+    run r = {.core = core, .program = p, .segment = s};
     run_records(&r, p->records + s->core[core_index].first, s->core[core_index].count);
 }

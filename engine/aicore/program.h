@@ -104,16 +104,21 @@ typedef struct ac_program_header {
     uint32_t reserved[2];
 } ac_program_header;
 
+/* Its parts, and what the header calls their number: those that are recorded, and all. */
+#define AC_PROGRAM_LISTS(X)                                                                        \
+    X(forms, forms, ac_form)                                                                       \
+    X(patterns, patterns, ac_pattern)                                                              \
+    X(motions, motions, ac_motion)                                                                 \
+    X(rings, rings, ac_ring)                                                                       \
+    X(segments, segments, ac_segment)                                                              \
+    X(records, records, ac_record)
+#define AC_PROGRAM_PARTS(X)                                                                        \
+    X(constants, constants_bytes, uint8_t) X(buffers, buffers, ac_buffer) AC_PROGRAM_LISTS(X)
+
 typedef struct ac_program {
     ac_program_header header;
-    const uint8_t *constants;
-    const ac_buffer *buffers;
-    const ac_form *forms;
-    const ac_pattern *patterns;
-    const ac_motion *motions;
-    const ac_ring *rings;
-    const ac_segment *segments;
-    const ac_record *records;
+#define AC_PART(part, counted, type) const type *part;
+    AC_PROGRAM_PARTS(AC_PART)
 } ac_program;
 
 /* A flag or barrier as a form has it, and back. */
@@ -127,8 +132,8 @@ ac_form ac_form_of(const ac_instruction *i, uint32_t to, uint32_t from);
 ac_instruction ac_form_instruction(const ac_program *p, const ac_form *f,
                                    const ac_address at[AC_OPERANDS], ac_turned turned[2]);
 
-/* The ring that an offset in L1 lies in, counted from 1; 0: none. */
-uint32_t ac_ring_of(const ac_ring *rings, uint32_t count, uint32_t at);
+/* The ring of a segment that an offset in a space lies in; NULL: none. rings: of the program. */
+const ac_ring *ac_ring_of(const ac_ring *rings, const ac_segment *s, uint32_t space, uint32_t at);
 
 /* Points *p at the parts of a program in memory, 64-byte aligned. False: it is cut off, or counts
  * and size do not agree. Whether the rest is sound is for ac_program_prove to say. */
@@ -148,16 +153,8 @@ typedef struct ac_proof {
 bool ac_program_prove(const ac_program *p, const ac_target *target, uint32_t operators,
                       ac_proof *proof);
 
-/* Callbacks besides core->take: an operator's instructions begin; a turn of a loop begins. */
-typedef struct ac_program_watch {
-    void *context;
-    void (*on_operator)(void *context, uint32_t op);
-    void (*on_turn)(void *context);
-} ac_program_watch;
-
-/* Runs a segment on a core: its instructions go to core->take. watch: NULL: nobody. The program
- * must have been proved. */
-void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index,
-                    const ac_program_watch *watch);
+/* Runs a segment on a core: its instructions go to core->take, and where operators and turns of
+ * loops begin. The program must have been proved. */
+void ac_program_run(ac_core *core, const ac_program *p, uint32_t segment, uint32_t core_index);
 
 #endif

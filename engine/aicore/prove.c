@@ -149,7 +149,7 @@ static bool each_stays(prover *p, const ac_ring *ring, const ac_record *record, 
         uint64_t rest = turn;
         for (uint32_t d = 0; d < p->depth; d++, rest /= turns[d - 1])
             to += (int64_t)(rest % turns[d]) * motion->step[d][k];
-        to = (int64_t)ring->begin + (to % ring->bytes + ring->bytes) % ring->bytes;
+        to = ring->begin + floor_rest(to, ring->bytes);
         ok = all_stay(p, k, at, &(range){to, to, 0}, accesses, count);
     }
     return ok;
@@ -159,18 +159,16 @@ static bool operand_ok(prover *p, const ac_record *record, uint32_t k, ac_addres
                        const ac_access *accesses, uint32_t count)
 {
     const ac_motion *motion = &p->program->motions[record->motion];
-    const ac_ring *rings = p->program->rings + p->segment->first_ring;
-    const uint32_t found =
-        ac_space_of(at) == AC_L1 ? ac_ring_of(rings, p->segment->rings, record->at[k]) : 0;
+    const ac_ring *ring = ac_ring_of(p->program->rings, p->segment, ac_space_of(at), record->at[k]);
     bool ok = false;
-    for (uint32_t outer = 0; outer <= (found ? p->depth : 0) && !ok; outer++) {
+    for (uint32_t outer = 0; outer <= (ring ? p->depth : 0) && !ok; outer++) {
         range r = moved(p, motion, k, 0, p->depth);
         r.low += record->at[k];
         r.high += record->at[k];
-        ok = (!found || in_ring(p, &rings[found - 1], motion, record->at[k], k, outer, &r)) &&
+        ok = (!ring || in_ring(p, ring, motion, record->at[k], k, outer, &r)) &&
              all_stay(p, k, at, &r, accesses, count);
     }
-    return ok || (found && each_stays(p, &rings[found - 1], record, k, at, accesses, count));
+    return ok || (ring && each_stays(p, ring, record, k, at, accesses, count));
 }
 
 static bool spaces_ok(const ac_program *p, const ac_form *f)

@@ -3,8 +3,8 @@
  * bounds. */
 #include "engine/ascend/words_maker.h"
 
+#include "engine/arith.h"
 #include "engine/libc.h"
-#include "engine/target.h"
 
 _Static_assert(WORDS_UB_END <= WORDS_UB + AC_PROGRAM_UB_BYTES, "the replay kernel's part of UB");
 
@@ -36,29 +36,22 @@ static bool in_set(const phase_set *s, uint32_t p)
     return s->bits[p / 64] >> p % 64 & 1;
 }
 
-static uint32_t ring_bytes(const maker *m, const phase *p)
-{
-    return p->ring ? m->program->rings[m->segment->first_ring + p->ring - 1].bytes : 0;
-}
-
 static void start_phases(maker *m)
 {
     words_begin(m, 1 + 2 * m->phases);
     words_put(m, WORDS_START | (uint64_t)m->phases << 8);
     for (uint32_t i = 1; i <= m->phases; i++) {
-        const uint32_t ring = m->phase[i].ring, bytes = ring_bytes(m, &m->phase[i]);
-        words_put(m, ring ? m->program->rings[m->segment->first_ring + ring - 1].begin +
-                                (uint64_t)bytes
-                          : UINT64_MAX);
-        words_put(m, bytes);
+        const ac_ring *ring = m->phase[i].ring;
+        words_put(m, ring ? (uint64_t)ring->begin + ring->bytes : UINT64_MAX);
+        words_put(m, ring ? ring->bytes : 0);
     }
 }
 
 /* Bytes to move a phase, around its ring if it has one. */
 static uint64_t move_of(const maker *m, uint32_t i, int64_t bytes)
 {
-    const int64_t ring = ring_bytes(m, &m->phase[i]);
-    const int64_t move = ring ? (bytes % ring + ring) % ring : bytes;
+    const ac_ring *ring = m->phase[i].ring;
+    const int64_t move = ring ? floor_rest(bytes, ring->bytes) : bytes;
     return i * 24 | (uint64_t)move << 16;
 }
 

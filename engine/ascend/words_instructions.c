@@ -27,9 +27,7 @@ uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t k)
     }
     if (!moves || space == AC_NO_SPACE)
         return 0;
-    p.ring = space == AC_L1 ? ac_ring_of(m->program->rings + m->segment->first_ring,
-                                         m->segment->rings, r->at[k])
-                            : 0;
+    p.ring = ac_ring_of(m->program->rings, m->segment, space, r->at[k]);
     for (uint32_t i = 1; i <= m->phases; i++)
         if (!memcmp(&m->phase[i], &p, sizeof p))
             return i;

@@ -13,10 +13,10 @@ enum {
     UNKNOWN = 1 << 30, /* what a register holds */
 };
 
-/* How operands advance in the loops around them, and in which ring; 0: none. */
+/* How operands advance in the loops around them, and in which ring; NULL: none. */
 typedef struct phase {
-    uint32_t ring;
-    int32_t step[AC_LOOPS];
+    const ac_ring *ring;
+    int32_t step[AC_LOOPS], reserved;
 } phase;
 
 typedef struct phase_set {

@@ -75,11 +75,6 @@ void ac_model_wait(ac_core *core, double cycles)
     join_all(m);
 }
 
-void ac_model_turn(ac_core *core)
-{
-    ac_model_issue(core->model, core->model->config.costs->turn);
-}
-
 /* MTE2's copy is complete before the next instruction. */
 void ac_model_launch(ac_core *core, size_t resident_bytes)
 {
@@ -256,6 +251,8 @@ void ac_model_take(ac_core *core, const ac_instruction *i)
         wait_flag(m, i);
     else if (i->opcode == AC_OP_BARRIER)
         barrier(m, i);
-    else
+    else if (i->opcode == AC_OP_TURN)
+        ac_model_issue(m, m->config.costs->turn);
+    else if (i->opcode != AC_OP_OPERATOR)
         perform(core, i);
 }

@@ -136,8 +136,6 @@ size_t ac_model_bytes(const ac_target *target);
 void ac_model_init(ac_core *core, void *memory, const ac_model_config *config);
 /* Checks an instruction, times it and, if it is legal, executes it. */
 void ac_model_take(ac_core *core, const ac_instruction *instruction);
-/* A turn of a loop of the program begins. */
-void ac_model_turn(ac_core *core);
 /* Bytes of L1 or UB, or of the constants in L1, that hold values before the program begins. */
 void ac_model_written(ac_core *core, ac_address at, size_t size);
 /* Calls observe for every later instruction; NULL: no longer. */
@@ -153,8 +151,8 @@ void ac_model_launch(ac_core *core, size_t resident_bytes);
 void ac_model_wait(ac_core *core, double cycles);
 /* Name of the kernel that the instructions from here on belong to; it must outlive the model. */
 void ac_model_kernel(ac_core *core, const char *name);
-/* Ends the program: flags still set are findings. Fills *report. */
-void ac_model_finish(ac_core *core, ac_model_report *report);
+/* Ends the program: flags still set are findings. Returns the report. */
+const ac_model_report *ac_model_finish(ac_core *core);
 /* Forgets time, flags, findings and what was written. */
 void ac_model_reset(ac_core *core);
 /* The report so far, since the reset. */

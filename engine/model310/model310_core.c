@@ -103,7 +103,7 @@ static void left_set(ac_model *m, ac_flag_state *f, ac_event event)
     f->set = false;
 }
 
-void ac_model_finish(ac_core *core, ac_model_report *report)
+const ac_model_report *ac_model_finish(ac_core *core)
 {
     ac_model *m = core->model;
     for (int src = 0; src < AC_PIPES; src++)
@@ -111,5 +111,5 @@ void ac_model_finish(ac_core *core, ac_model_report *report)
             for (int event = 0; event < AC_EVENTS; event++)
                 if (m->flags[src][dst][event].set)
                     left_set(m, &m->flags[src][dst][event], (ac_event)event);
-    *report = m->report;
+    return &m->report;
 }

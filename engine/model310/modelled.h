@@ -42,19 +42,17 @@ void mona_session_observe(mona_session *session,
  * ac_costs_310. */
 void mona_session_set_costs(mona_session *session, const ac_costs *costs);
 
-/* Callbacks of a recorder of programs. begin: cores begin a group of operators with these rings in
- * L1 and constants; on_operator: later instructions on this core belong to operator op; take: an
- * instruction. */
+/* Callbacks of a recorder of programs. begin: cores begin a group of operators with these
+ * constants; ring: of the group, in L1; take: an instruction, or where an operator begins. */
 typedef struct mona_program_recorder {
     void *context;
-    ac_ring *rings; /* room for one of each operator of the model */
-    void (*begin)(void *context, const ac_segment *places, const ac_ring *rings);
-    void (*on_operator)(void *context, uint32_t core, uint32_t op);
+    void (*begin)(void *context, const ac_segment *places);
+    void (*ring)(void *context, ac_ring ring);
     void (*take)(void *context, uint32_t core, const ac_instruction *instruction);
 } mona_program_recorder;
 
-/* From the next run on instructions go to the recorder and are not executed. NULL: they are again.
- * The recorder must outlive its use. */
+/* From the next run on instructions go to the recorder and are not executed, and planes are neither
+ * read nor written. NULL: they are again. The recorder must outlive its use. */
 void mona_session_record(mona_session *session, const mona_program_recorder *recorder);
 /* A program without instructions for what the session plans. buffers: room for all of them. */
 ac_program mona_session_places(const mona_session *session, ac_buffer buffers[AC_SPACES - AC_GM]);

@@ -9,20 +9,30 @@
 /* Alignment of the L0 buffers and UB: the largest that any of them needs. */
 enum { BUFFER_ALIGNMENT = 1024 };
 
-/* A core's region, at plan->device_offset: buffers of the core, the figures of every operator, the
- * report of the last run, and the core's model. */
+/* The figures of a core's operators, the one at work (MONA_NONE: none is), and what the core had
+ * done when that began. */
+typedef struct core_figures {
+    uint32_t op;
+    mona_modelled_op before, all[];
+} core_figures;
+
+/* A core's region, at plan->device_offset: buffers of the core, its figures, and its model. */
 typedef struct core_layout {
-    size_t buffers, ops, report, model, bytes;
+    size_t buffers, figures, model, bytes;
 } core_layout;
+
+static size_t figures_bytes(const mona_plan *plan)
+{
+    return sizeof(core_figures) + plan->model.header->op_count * sizeof(mona_modelled_op);
+}
 
 static core_layout layout_of(const mona_plan *plan)
 {
     const ac_target *t = plan->target;
     core_layout l = {.buffers = plan->device_offset};
-    l.ops = l.buffers + align_up(BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes +
-                                 t->l0c_bytes + t->ub_bytes);
-    l.report = l.ops + align_up(plan->model.header->op_count * sizeof(mona_modelled_op));
-    l.model = l.report + align_up(sizeof(ac_model_report));
+    l.figures = l.buffers + align_up(BUFFER_ALIGNMENT + (size_t)t->l0a_bytes + t->l0b_bytes +
+                                     t->l0c_bytes + t->ub_bytes);
+    l.model = l.figures + align_up(figures_bytes(plan));
     l.bytes = l.model + align_up(ac_model_bytes(t)) - plan->device_offset;
     return l;
 }
@@ -32,41 +42,42 @@ static size_t core_bytes(const mona_plan *plan)
     return layout_of(plan).bytes;
 }
 
-mona_modelled_op mona_modelled_so_far(const worker *w)
+static core_figures *figures_of(const worker *w)
 {
-    const ac_model_report *r = ac_model_so_far(&w->core);
-    mona_modelled_op sum = {.cycles = r->cycles, .cube_useful = r->cube_useful};
-    memcpy(sum.busy, r->busy, sizeof sum.busy);
-    return sum;
+    return (core_figures *)(void *)(w->region + layout_of(w->session->plan).figures);
 }
 
-static mona_modelled_op *modelled_ops(const worker *w)
-{
-    return (mona_modelled_op *)(void *)(w->region + layout_of(w->session->plan).ops);
-}
-
-static ac_model_report *report_of(const worker *w)
-{
-    return (ac_model_report *)(void *)(w->region + layout_of(w->session->plan).report);
-}
-
-static mona_modelled_op begin_op(worker *w, uint32_t index)
+/* What a core does from here on counts as operator `index`; MONA_NONE: as none. */
+static void count_as(worker *w, uint32_t index)
 {
     const mona_plan *plan = w->session->plan;
-    ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
-    if (w->session->recorder)
-        w->session->recorder->on_operator(w->session->recorder->context, w->index, index);
-    return mona_modelled_so_far(w);
+    const ac_model_report *now = ac_model_so_far(&w->core);
+    core_figures *f = figures_of(w);
+    mona_modelled_op *sum = f->op == MONA_NONE ? NULL : &f->all[f->op], *before = &f->before;
+    for (int i = 0; i < AC_PIPE_ALL && sum; i++)
+        sum->busy[i] += now->busy[i] - before->busy[i];
+    if (sum) {
+        sum->cycles += now->cycles - before->cycles;
+        sum->cube_useful += now->cube_useful - before->cube_useful;
+    }
+    f->op = index;
+    *before = (mona_modelled_op){.cycles = now->cycles, .cube_useful = now->cube_useful};
+    memcpy(before->busy, now->busy, sizeof before->busy);
+    if (index != MONA_NONE)
+        ac_model_kernel(&w->core, plan->model.strings + plan->ops[index].bound.op->name);
 }
 
-void mona_modelled_add(worker *w, uint32_t index, const mona_modelled_op *before)
+/* The recorder takes instructions instead of the model. */
+static void take(ac_core *core, const ac_instruction *i)
 {
-    const mona_modelled_op after = mona_modelled_so_far(w);
-    mona_modelled_op *sum = &modelled_ops(w)[index];
-    sum->cycles += after.cycles - before->cycles;
-    sum->cube_useful += after.cube_useful - before->cube_useful;
-    for (int i = 0; i < AC_PIPE_ALL; i++)
-        sum->busy[i] += after.busy[i] - before->busy[i];
+    worker *w = (worker *)(void *)((uint8_t *)core - offsetof(worker, core));
+    const mona_program_recorder *r = w->session->recorder;
+    if (r)
+        r->take(r->context, w->index, i);
+    else if (i->opcode == AC_OP_OPERATOR)
+        count_as(w, i->op);
+    else
+        ac_model_take(core, i);
 }
 
 static bool stores_same(const plan_op *a, const plan_op *b)
@@ -158,7 +169,8 @@ static void place_planes(worker *w)
                             i >= inputs};
     }
     *gm = (ac_memory){s->arena + plan->maps_offset, plan->maps_bytes, true};
-    memset(modelled_ops(w), 0, plan->model.header->op_count * sizeof(mona_modelled_op));
+    memset(figures_of(w), 0, figures_bytes(plan));
+    count_as(w, MONA_NONE);
 }
 
 /* Begins a group, or two side by side: a task of its own, which is launched when the one before has
@@ -181,12 +193,12 @@ static void begin_group(mona_session *s, bool first, size_t zeros)
 static void run_array(worker *w, const plan_group *g)
 {
     const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
-    const mona_modelled_op before = begin_op(w, g->first);
     const uint64_t steps = b->program ? 0 : mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
+    ac_emit_operator(&w->core, g->first);
     mona_session_run_map(w, g, w->index);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
         work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
-    mona_modelled_add(w, g->first, &before);
+    count_as(w, MONA_NONE);
 }
 
 bool mona_program_on_cpus(const mona_plan *plan, uint32_t op)
@@ -196,39 +208,29 @@ bool mona_program_on_cpus(const mona_plan *plan, uint32_t op)
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-static void record(ac_core *core, const ac_instruction *i)
-{
-    const worker *w =
-        (const worker *)(const void *)((const uint8_t *)core - offsetof(worker, core));
-    const mona_program_recorder *r = w->session->recorder;
-    r->take(r->context, w->index, i);
-}
-
 void mona_session_record(mona_session *s, const mona_program_recorder *recorder)
 {
     s->recorder = recorder;
-    for (uint32_t i = 0; i < s->plan->cores && mona_plan_on_ai_core(s->plan); i++)
-        s->workers[i].core.take = recorder ? record : ac_model_take;
 }
 
 static void record_group(const mona_session *s, const plan_group *g)
 {
     const mona_plan *plan = s->plan;
-    ac_ring *rings = s->recorder->rings;
+    const mona_program_recorder *r = s->recorder;
     const plan_op *first = &plan->ops[plan->group_constants ? g->first : 0];
-    ac_segment places = {
+    const ac_segment places = {
         .first_constant = (uint32_t)(first->constants_offset - plan->state_bytes),
         .constants = (uint32_t)mona_plan_group_constants(plan, g),
         .l1_bytes = (uint32_t)mona_plan_group_l1_bytes(g),
         .array = mona_program_on_cpus(plan, g->first) ? g->first + 1 : 0,
     };
+    r->begin(r->context, &places);
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         if (mona_plan_has_ring(plan, o))
-            rings[places.rings++] =
-                (ac_ring){(uint32_t)op->ring_offset, (uint32_t)(op->depth * op->row_bytes)};
+            r->ring(r->context,
+                    (ac_ring){(uint32_t)op->ring_offset, (uint32_t)(op->depth * op->row_bytes)});
     }
-    s->recorder->begin(s->recorder->context, &places, rings);
 }
 
 /* ---- padding --------------------------------------------------------------------------------- */
@@ -259,7 +261,7 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
 {
     ac_core *core = &w->core;
     const mona_plan *plan = w->session->plan;
-    const mona_modelled_op before = begin_op(w, g->first);
+    ac_emit_operator(core, g->first);
     ac_emit_barrier(core, AC_PIPE_ALL);
     uint64_t padding = 0;
     mona_padding_fill(core, padding);
@@ -279,7 +281,7 @@ static void clear_padding(worker *w, const plan_group *g, const plan_progress *p
             pad_columns(w, op, &progress[o], mona_session_column(op, progress));
     }
     ac_emit_barrier(core, AC_PIPE_ALL);
-    mona_modelled_add(w, g->first, &before);
+    count_as(w, MONA_NONE);
 }
 
 /* ---- rows ----------------------------------------------------------------------------------- */
@@ -314,7 +316,7 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_un
             return;
         }
     }
-    const mona_modelled_op before = begin_op(w, index);
+    ac_emit_operator(&w->core, index);
     call.loads = order->first_tile && p->next == p->begin && op->constants_bytes;
     if (call.loads && !(op->bound.program && op->bound.program->loads_constants))
         load_constants(w, op, order);
@@ -334,7 +336,7 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_un
         call.loads = false;
     }
     mona_order_after(w, index, order);
-    mona_modelled_add(w, index, &before);
+    count_as(w, MONA_NONE);
 }
 
 static void run_unit(worker *w, const plan_group *g, uint32_t tile)
@@ -397,11 +399,13 @@ static void run_program(mona_session *s)
         const ac_segment *g = &p->segments[i];
         if (!ac_runs_beside(p->segments, p->header.segments, i))
             begin_group(s, !i, p->header.zero_bytes);
-        for (uint32_t core = 0; core < s->plan->cores; core++)
+        for (worker *w = s->workers; w < s->workers + s->plan->cores; w++) {
             if (g->array)
-                run_group(&s->workers[core], &s->plan->ops[g->array - 1].group);
+                run_group(w, &s->plan->ops[g->array - 1].group);
             else
-                mona_program_run_segment(&s->workers[core], i);
+                ac_program_run(&w->core, p, i, w->index);
+            count_as(w, MONA_NONE);
+        }
     }
 }
 
@@ -411,13 +415,15 @@ static mona_status run_frame(mona_session *s)
     mona_buffer planes[2 * MONA_MAX_IO];
     for (uint32_t i = 0; i < s->plan->cores; i++)
         place_planes(&s->workers[i]);
-    mona_program_copy_planes(s, true);
+    if (!s->recorder)
+        mona_program_copy_planes(s, true);
     mona_program_see_planes(s, planes);
     (mona_plan_has_program(s->plan) ? run_program : run_plan)(s);
     s->inputs = inputs, s->outputs = outputs;
-    mona_program_copy_planes(s, false);
+    if (!s->recorder)
+        mona_program_copy_planes(s, false);
     for (uint32_t i = 0; i < s->plan->cores; i++)
-        ac_model_finish(&s->workers[i].core, report_of(&s->workers[i]));
+        ac_model_finish(&s->workers[i].core);
     return MONA_OK;
 }
 
@@ -441,6 +447,7 @@ static void place_core(worker *w)
             : (ac_memory){s->arena + plan->state_bytes, resident_bytes(plan), false};
     const ac_model_config config = {.core = w->index, .cores = plan->cores};
     ac_model_init(&w->core, w->region + layout_of(plan).model, &config);
+    w->core.take = take;
 }
 
 static mona_status place_cores(mona_session *s)
@@ -452,15 +459,16 @@ static mona_status place_cores(mona_session *s)
 
 const ac_model_report *mona_session_modelled(const mona_session *s, unsigned core)
 {
-    return mona_plan_on_ai_core(s->plan) && core < s->plan->cores ? report_of(&s->workers[core])
-                                                                  : NULL;
+    return mona_plan_on_ai_core(s->plan) && core < s->plan->cores
+               ? ac_model_so_far(&s->workers[core].core)
+               : NULL;
 }
 
 const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned core, unsigned op)
 {
     const bool known = mona_plan_on_ai_core(s->plan) && core < s->plan->cores &&
                        op < s->plan->model.header->op_count;
-    return known ? &modelled_ops(&s->workers[core])[op] : NULL;
+    return known ? &figures_of(&s->workers[core])->all[op] : NULL;
 }
 
 void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),

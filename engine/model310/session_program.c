@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Programs of a model: which one a plan takes, and how model310 runs it. */
+/* Programs of a model: which one a plan takes, and the planes that they work on. */
 #include "engine/model310/session_modelled.h"
 
 #include "engine/libc.h"
@@ -151,37 +151,4 @@ const char *mona_session_program_missing(const mona_session *s, uint32_t op)
     if (!program || (!program->emit && !program->array))
         return "operators of its kind have none";
     return program->missing ? program->missing(b) : NULL;
-}
-
-/* ---- running --------------------------------------------------------------------------------- */
-
-typedef struct account {
-    worker *core;
-    uint32_t op; /* MONA_NONE: none yet */
-    mona_modelled_op before;
-} account;
-
-static void on_operator(void *context, uint32_t op)
-{
-    account *a = context;
-    const mona_plan *plan = a->core->session->plan;
-    if (a->op != MONA_NONE)
-        mona_modelled_add(a->core, a->op, &a->before);
-    a->op = op;
-    a->before = mona_modelled_so_far(a->core);
-    if (op != MONA_NONE)
-        ac_model_kernel(&a->core->core, plan->model.strings + plan->ops[op].bound.op->name);
-}
-
-static void on_turn(void *context)
-{
-    ac_model_turn(&((const account *)context)->core->core);
-}
-
-void mona_program_run_segment(worker *w, uint32_t segment)
-{
-    account a = {.core = w, .op = MONA_NONE};
-    const ac_program_watch watch = {&a, on_operator, on_turn};
-    ac_program_run(&w->core, &w->session->plan->program, segment, w->index, &watch);
-    on_operator(&a, MONA_NONE);
 }

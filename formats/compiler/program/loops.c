@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/arith.h"
 #include "formats/compiler/program/recorder.h"
 
 enum { GRAM = 6, CANDIDATES = 64, SLOTS = 1 << 16, LEAST = 3, SMALL = 512 };
@@ -24,8 +25,7 @@ typedef struct finder {
     const ac_form *forms;
     const ac_ring *rings;
     token *tokens; /* with the steps found so far */
-    record_list *records;
-    motion_list *motions;
+    item_list *records, *motions;
     uint32_t *last;    /* [SLOTS]: where a gram was seen last */
     uint64_t *repeats; /* [tokens]: by distance, tokens of grams that are seen again that far on */
 } finder;
@@ -45,10 +45,7 @@ static bool same_form(const token *a, const token *b)
 static int64_t distance(const finder *f, const token *a, const token *b, uint32_t k)
 {
     const int64_t bytes = (int64_t)b->at[k] - a->at[k];
-    if (!a->rings[k])
-        return bytes;
-    const int64_t size = f->rings[a->rings[k] - 1].bytes;
-    return (bytes % size + size) % size;
+    return a->rings[k] ? floor_rest(bytes, f->rings[a->rings[k] - 1].bytes) : bytes;
 }
 
 /* Whether three tokens, one turn apart from each other, can be of one loop. */
@@ -182,36 +179,14 @@ static loop best_loop(finder *f, size_t begin, size_t end)
 
 /* ---- records -------------------------------------------------------------------------------- */
 
-static bool add_record(finder *f, ac_record record)
-{
-    record_list *l = f->records;
-    if (!list_grow((void **)&l->items, &l->room, l->count, sizeof *l->items))
-        return false;
-    l->items[l->count++] = record;
-    return true;
-}
-
-/* Motions are few, and most records share the last ones. UINT16_MAX: no memory, or too many. */
-static uint16_t motion_of(finder *f, const ac_motion *motion)
-{
-    motion_list *l = f->motions;
-    for (size_t i = l->count; i-- > 0;)
-        if (!memcmp(&l->items[i], motion, sizeof *motion))
-            return (uint16_t)i;
-    if (l->count == UINT16_MAX ||
-        !list_grow((void **)&l->items, &l->room, l->count, sizeof *motion))
-        return UINT16_MAX;
-    l->items[l->count++] = *motion;
-    return (uint16_t)(l->count - 1);
-}
-
 static bool add_tokens(finder *f, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++) {
         const token *t = &f->tokens[i];
-        ac_record record = {.form = t->form, .motion = motion_of(f, &t->motion)};
+        ac_record record = {.form = t->form,
+                            .motion = list_index(f->motions, &t->motion, sizeof t->motion)};
         memcpy(record.at, t->at, sizeof record.at);
-        if (record.motion == UINT16_MAX || !add_record(f, record))
+        if (record.motion == UINT16_MAX || !list_add(f->records, &record, sizeof record))
             return false;
     }
     return true;
@@ -242,19 +217,20 @@ static bool find(finder *f, size_t begin, size_t end, uint32_t level)
         if (!find(f, begin, l.begin, level))
             return false;
         const size_t at = f->records->count;
-        if (!add_record(f, (ac_record){.form = AC_RECORD_LOOP, .at = {(uint32_t)l.turns}}))
+        const ac_record head = {.form = AC_RECORD_LOOP, .at = {(uint32_t)l.turns}};
+        if (!list_add(f->records, &head, sizeof head))
             return false;
         set_steps(f, &l, level);
         if (!find(f, l.begin, l.begin + l.length, level + 1))
             return false;
-        f->records->items[at].at[1] = (uint32_t)(f->records->count - at - 1);
+        ((ac_record *)f->records->items)[at].at[1] = (uint32_t)(f->records->count - at - 1);
         begin = l.begin + l.turns * l.length;
     }
     return true;
 }
 
-bool loops_find(const token_list *tokens, const ac_form *forms, const ac_ring *rings,
-                record_list *records, motion_list *motions)
+bool loops_find(const item_list *tokens, const ac_form *forms, const ac_ring *rings,
+                item_list *records, item_list *motions)
 {
     finder f = {.forms = forms,
                 .rings = rings,

@@ -5,6 +5,7 @@
 
 #include "engine/model_format.h"
 #include "engine/model310/modelled.h"
+#include "engine/run/session.h"
 #include "formats/compiler/program/recorder.h"
 #include "formats/file.h"
 
@@ -12,51 +13,14 @@ typedef struct job {
     recorder *recorder;
     mona_file_header header;
     void *memory, *arena;
-    ac_ring *rings;
     mona_plan *plan;
     mona_session *session;
-    mona_buffer planes[2 * MONA_MAX_IO];
-    uint32_t op[AC_PROGRAM_CORES]; /* that a core works on */
-    uint32_t without;              /* an operator that has no program; MONA_NONE: all have one */
 } job;
-
-static void on_begin(void *context, const ac_segment *places, const ac_ring *rings)
-{
-    recorder_segment(((job *)context)->recorder, places, rings);
-}
-
-static void on_operator(void *context, uint32_t core, uint32_t op)
-{
-    job *j = context;
-    j->op[core] = op;
-    recorder_operator(j->recorder, core, op);
-}
-
-static void on_take(void *context, uint32_t core, const ac_instruction *i)
-{
-    job *j = context;
-    if (i->opcode == AC_OP_WORK)
-        j->without = j->op[core];
-    else
-        recorder_take(j->recorder, core, i);
-}
-
-/* Planes without gaps, as a program's are. */
-static bool open_planes(mona_buffer *b, mona_tensor_info t)
-{
-    const size_t row = t.width * mona_type_size(t.type);
-    *b = (mona_buffer){file_alloc(row * t.height * t.channels), (ptrdiff_t)row,
-                       (ptrdiff_t)(row * t.height)};
-    return b->data;
-}
 
 static void close_job(job *j)
 {
     mona_session_close(j->session);
-    for (size_t i = 0; i < 2 * MONA_MAX_IO; i++)
-        free(j->planes[i].data);
     recorder_free(j->recorder);
-    free(j->rings);
     free(j->arena);
     free(j->memory);
 }
@@ -70,8 +34,7 @@ static bool open_session(job *j, const mona_model *model, mona_size size, format
     fresh.header = &j->header;
     j->recorder = recorder_new();
     j->memory = file_alloc(mona_plan_bytes(&fresh));
-    j->rings = calloc(model->header->op_count, sizeof *j->rings);
-    if (!j->recorder || !j->memory || !j->rings)
+    if (!j->recorder || !j->memory)
         return format_fail(error, "out of memory");
     mona_status status = mona_plan_make(&j->plan, j->memory, &fresh, &config);
     if (status == MONA_ERR_UNSUPPORTED)
@@ -85,20 +48,16 @@ static bool open_session(job *j, const mona_model *model, mona_size size, format
     return !status || format_fail(error, "%s", mona_status_text(status));
 }
 
-/* Runs a frame whose instructions nobody executes, so that its samples do not matter. */
-static bool run_frame(job *j, const mona_model *model, format_error *error)
+/* Runs a frame, of which only the strides of planes matter. */
+static bool run_frame(job *j, format_error *error)
 {
-    const unsigned inputs = mona_model_input_count(model), outputs = mona_model_output_count(model);
-    const mona_program_recorder r = {j, j->rings, on_begin, on_operator, on_take};
-    bool ok = true;
-    for (unsigned i = 0; i < inputs; i++)
-        ok = ok && open_planes(&j->planes[i], mona_plan_input(j->plan, i));
-    for (unsigned i = 0; i < outputs; i++)
-        ok = ok && open_planes(&j->planes[inputs + i], mona_plan_output(j->plan, i));
-    if (!ok)
-        return format_fail(error, "out of memory");
+    const uint32_t inputs = j->plan->model.header->input_count;
+    const mona_program_recorder r = {j->recorder, recorder_segment, recorder_ring, recorder_take};
+    mona_buffer planes[2 * MONA_MAX_IO];
+    for (uint32_t i = 0; i < inputs + j->plan->model.header->output_count; i++)
+        planes[i] = mona_session_dense(&j->plan->shapes[i], j->arena);
     mona_session_record(j->session, &r);
-    const mona_status status = mona_session_run(j->session, j->planes, j->planes + inputs);
+    const mona_status status = mona_session_run(j->session, planes, planes + inputs);
     return !status || format_fail(error, "%s", mona_status_text(status));
 }
 
@@ -109,9 +68,10 @@ static bool finish(job *j, uint8_t **bytes, size_t *count, format_error *error)
     const char *why;
     ac_proof proof = {.record = UINT32_MAX};
     mona_op_info op;
-    if (j->without != MONA_NONE && mona_plan_op_at(j->plan, j->without, &op))
+    const uint32_t without = recorder_without(j->recorder);
+    if (without && mona_plan_op_at(j->plan, without - 1, &op))
         return format_fail(error, "operator %s (%s) has no AI Core program yet: %s", op.name,
-                           op.kind, mona_session_program_missing(j->session, j->without));
+                           op.kind, mona_session_program_missing(j->session, without - 1));
     *bytes = recorder_finish(j->recorder, &program, count, &why);
     if (!*bytes)
         return format_fail(error, "%s", why);
@@ -125,8 +85,8 @@ static bool finish(job *j, uint8_t **bytes, size_t *count, format_error *error)
 bool program_record(const mona_model *model, mona_size size, uint8_t **bytes, size_t *count,
                     format_error *error)
 {
-    job j = {.without = MONA_NONE};
-    const bool ok = open_session(&j, model, size, error) && run_frame(&j, model, error) &&
+    job j = {0};
+    const bool ok = open_session(&j, model, size, error) && run_frame(&j, error) &&
                     finish(&j, bytes, count, error);
     close_job(&j);
     return ok;

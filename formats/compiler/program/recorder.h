@@ -10,15 +10,16 @@
  * loops around it. */
 typedef struct token {
     uint16_t form;               /* or AC_RECORD_OPERATOR, whose operator is at[0] */
-    uint16_t rings[AC_OPERANDS]; /* ring that the operand lies in, counted from 1; 0: none */
+    uint16_t rings[AC_OPERANDS]; /* of the program, counted from 1, that operands lie in; 0: none */
     uint32_t at[AC_OPERANDS];
     ac_motion motion;
 } token;
 
-typedef struct token_list {
-    token *items;
+/* Items of one type, which free() releases. */
+typedef struct item_list {
+    void *items;
     size_t count, room;
-} token_list;
+} item_list;
 
 typedef struct recorder recorder;
 
@@ -26,28 +27,28 @@ typedef struct recorder recorder;
 recorder *recorder_new(void);
 void recorder_free(recorder *r);
 
-/* Begins a segment, whose rings and constants these are. */
-void recorder_segment(recorder *r, const ac_segment *places, const ac_ring *rings);
-/* Later instructions on this core belong to operator op of the model. */
-void recorder_operator(recorder *r, uint32_t core, uint32_t op);
-/* i: not AC_OP_WORK, which is no instruction. */
-void recorder_take(recorder *r, uint32_t core, const ac_instruction *i);
+/* The first parameters are recorders, so that these are members of mona_program_recorder
+ * (engine/model310/modelled.h). Begins a segment, whose constants these are. */
+void recorder_segment(void *recorder, const ac_segment *places);
+/* One of the segment's rings. */
+void recorder_ring(void *recorder, ac_ring ring);
+void recorder_take(void *recorder, uint32_t core, const ac_instruction *i);
+
+/* 1 + an operator that has no program, but took AC_OP_WORK; 0: all have one. */
+uint32_t recorder_without(const recorder *r);
 
 /* The program's bytes, which free() releases. places: a program without instructions, that is, its
  * constants, its buffers and what it takes of L1. NULL: *why says what is in the way. */
 void *recorder_finish(recorder *r, const ac_program *places, size_t *size, const char **why);
 
+/* Adds an item; or returns the index of an equal one, which is added if there is none. False,
+ * UINT16_MAX: no memory, or too many. */
+bool list_add(item_list *l, const void *item, size_t bytes);
+uint16_t list_index(item_list *l, const void *item, size_t bytes);
+
 /* loops.c. Writes the tokens as records, in which what repeats is a loop; `motions` gathers the
- * motions of records. False: no memory. */
-typedef struct record_list {
-    ac_record *items;
-    size_t count, room;
-} record_list;
-typedef struct motion_list {
-    ac_motion *items;
-    size_t count, room;
-} motion_list;
-bool loops_find(const token_list *tokens, const ac_form *forms, const ac_ring *rings,
-                record_list *records, motion_list *motions);
+ * motions of records. rings: of the program. False: no memory. */
+bool loops_find(const item_list *tokens, const ac_form *forms, const ac_ring *rings,
+                item_list *records, item_list *motions);
 
 #endif

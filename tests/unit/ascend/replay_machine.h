@@ -104,7 +104,7 @@ static inline void replay_end(replay_machine *r)
 {
     ac_model_report report;
     if (r->modelled) {
-        ac_model_finish(&r->machine.core, &report);
+        report = *ac_model_finish(&r->machine.core);
         if (report.finding_count)
             fail_msg("%s of %s: %s", ac_finding_kind_name(report.findings[0].kind),
                      report.findings[0].instruction, report.findings[0].operand);

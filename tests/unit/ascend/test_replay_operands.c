@@ -71,10 +71,8 @@ static void draw(body *b, uint32_t k, ac_opcode op)
 static uint8_t *record(const body *b, uint32_t count, uint32_t turns, const uint8_t *constants,
                        size_t *bytes)
 {
-    static const ac_ring ring = {RING, RING_BYTES};
     static ac_buffer buffers[BUFFERS] = {{.bytes = ANY_GM}, {.bytes = ANY_GM}, {.bytes = ANY_GM}};
-    const ac_segment places = {
-        .rings = 1, .constants = ANY_CONSTANTS - ANY_ZEROS, .l1_bytes = ANY_L1};
+    const ac_segment places = {.constants = ANY_CONSTANTS - ANY_ZEROS, .l1_bytes = ANY_L1};
     const ac_program program = {.header = {.l1_bytes = ANY_L1,
                                            .constants_bytes = ANY_CONSTANTS,
                                            .zero_bytes = ANY_ZEROS,
@@ -84,7 +82,8 @@ static uint8_t *record(const body *b, uint32_t count, uint32_t turns, const uint
                                 .buffers = buffers};
     const char *why;
     recorder *r = recorder_new();
-    recorder_segment(r, &places, &ring);
+    recorder_segment(r, &places);
+    recorder_ring(r, (ac_ring){RING, RING_BYTES});
     const ac_address first = ac_at(AC_CONSTANTS, 0);
     recorder_take(r, 0,
                   &(ac_instruction){.opcode = AC_OP_COPY + AC_GM_L1,
@@ -130,7 +129,7 @@ static void check(const body *b, uint32_t count, uint32_t turns, const char *nam
     cce_run(&r.machine, REPLAY_DEVICE + r.words, REPLAY_DEVICE + r.addresses);
     if (r.machine.fault)
         fail_msg("%s: %s", name, r.machine.fault);
-    ac_program_run(&core, &p, 0, 0, NULL);
+    ac_program_run(&core, &p, 0, 0);
     for (int space = 0; space <= AC_GM + BUFFERS - 1; space++) {
         if (space == AC_CONSTANTS)
             continue;

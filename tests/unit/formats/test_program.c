@@ -35,6 +35,8 @@ static uint64_t mixed(uint64_t hash, uint64_t value)
 static void add(trace *t, uint32_t core, const ac_instruction *i)
 {
     const bool turns = ac_turns(i->opcode);
+    if (i->opcode >= AC_OPCODES)
+        return;
     ac_form f = ac_form_of(i, 0, 0);
     if (i->opcode >= AC_OP_SET_FLAG)
         f.value = ac_flag_of(i);
@@ -51,14 +53,14 @@ static void add(trace *t, uint32_t core, const ac_instruction *i)
     t->count[core]++;
 }
 
-static void on_begin(void *context, const ac_segment *places, const ac_ring *rings)
+static void on_begin(void *context, const ac_segment *places)
 {
-    (void)context, (void)places, (void)rings;
+    (void)context, (void)places;
 }
 
-static void on_operator(void *context, uint32_t core, uint32_t op)
+static void on_ring(void *context, ac_ring ring)
 {
-    (void)context, (void)core, (void)op;
+    (void)context, (void)ring;
 }
 
 static void on_take(void *context, uint32_t core, const ac_instruction *i)
@@ -87,7 +89,7 @@ static void play(const void *bytes, size_t size, trace *t)
     for (uint32_t s = 0; s < p.header.segments; s++)
         for (uint32_t i = 0; i < AC_PROGRAM_CORES; i++) {
             player one = {.core = {.target = &ac_target_ascend310, .take = played}, t, i};
-            ac_program_run(&one.core, &p, s, i, NULL);
+            ac_program_run(&one.core, &p, s, i);
         }
 }
 
@@ -162,15 +164,12 @@ static void close_net(net *n)
 
 static void run_traced(const mona_model *model, mona_size size, trace *t)
 {
-    ac_ring *rings = calloc(model->header->op_count, sizeof *rings);
-    const mona_program_recorder r = {t, rings, on_begin, on_operator, on_take};
+    const mona_program_recorder r = {t, on_begin, on_ring, on_take};
     net n;
-    assert_non_null(rings);
     open_net(&n, model, size, 0);
     mona_session_record(n.bound.session, &r);
     assert_int_equal(mona_session_run(n.bound.session, n.in, n.out), MONA_OK);
     close_net(&n);
-    free(rings);
 }
 
 /* ---- tests ---------------------------------------------------------------------------------- */
