@@ -28,8 +28,6 @@ typedef struct ac_target {
     /* Bytes of a core's buffers. On the chip l1_bytes is a limit. On the host it is a goal, so that
      * a core's data stays in the CPU's cache. */
     uint32_t l1_bytes, l0a_bytes, l0b_bytes, l0c_bytes, ub_bytes;
-    /* Elements of K in a fractal of the cube. That is 32 bytes for either type, as on the 310. */
-    uint32_t fractal_k_8bit, fractal_k_f16;
     /* Channel block C0 of NC1HWC0, in elements. A tensor with few channels uses the smallest
      * of these that holds them all, as in the small-channel mode of load3d. They ascend and end
      * with a 0. */

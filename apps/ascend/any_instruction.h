@@ -183,7 +183,7 @@ static inline bool any_is_sound(const ac_instruction *i)
     ac_access accesses[AC_ACCESSES];
     if (!ac_legal(i, &fault))
         return false;
-    const uint32_t count = ac_accesses_of(&ac_target_ascend310, i, accesses);
+    const uint32_t count = ac_accesses_of(i, accesses);
     for (uint32_t k = 0; k < count; k++)
         if (!any_is_in_place(&accesses[k]))
             return false;

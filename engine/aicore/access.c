@@ -3,10 +3,8 @@
 #include "engine/aicore/access.h"
 
 enum {
-    FRACTAL_BYTES = 512,    /* of A and B */
-    C_FRACTAL_BYTES = 1024, /* of 32-bit accumulators */
-    C_ROW_BYTES = 64,
-    FRACTAL_ROW_BYTES = 32,
+    C_ROW_BYTES = AC_FRACTAL * 4, /* of 32-bit accumulators */
+    C_FRACTAL_BYTES = AC_FRACTAL * C_ROW_BYTES,
 };
 
 enum { DST, A, B };
@@ -22,7 +20,7 @@ static bool within(ac_fault *f, const char *operand, int64_t value, int64_t low,
 
 static bool legal_load3d(const ac_load3d *l, ac_fault *f)
 {
-    const uint32_t whole = FRACTAL_ROW_BYTES / l->element;
+    const uint32_t whole = AC_BLOCK / l->element;
     const uint32_t small = l->element == 1 ? 8 : 4; /* small-channel mode */
     if (l->rows)
         return within(f, "c0", l->c0, whole, whole) &&
@@ -96,7 +94,7 @@ static uint32_t align_of(const ac_operation *o, uint32_t spaces)
 {
     return o->pipe == AC_PIPE_S || spaces & 1 << AC_GM ? 1
            : spaces & 1 << AC_L0C                      ? C_FRACTAL_BYTES
-           : spaces & (1 << AC_L0A | 1 << AC_L0B)      ? FRACTAL_BYTES
+           : spaces & (1 << AC_L0A | 1 << AC_L0B)      ? AC_FRACTAL_BYTES
                                                        : AC_BLOCK;
 }
 
@@ -142,7 +140,7 @@ static void add_copy(list *l, const ac_instruction *i)
 
 static void add_load2d(list *l, const ac_instruction *i)
 {
-    const uint64_t bytes = (uint64_t)i->fractals * FRACTAL_BYTES;
+    const uint64_t bytes = (uint64_t)i->fractals * AC_FRACTAL_BYTES;
     add(l, "src", A, i->a, bytes);
     add(l, "dst", DST, i->dst, bytes);
 }
@@ -154,7 +152,7 @@ static void add_columns(list *l, const ac_instruction *i)
     const ac_load3d *d = &i->load3d;
     const uint64_t column = (uint64_t)d->c0 * d->element;
     const uint32_t pixels = (uint32_t)d->repeat * AC_FRACTAL;
-    const uint32_t taps = FRACTAL_ROW_BYTES / (uint32_t)column;
+    const uint32_t taps = AC_BLOCK / (uint32_t)column;
     const bool dilated = d->dilation > 1 && taps > 1, apart = dilated || d->stride > taps;
     const uint32_t width = dilated ? 1 : apart ? taps : (pixels - 1) * d->stride + taps;
     ac_access *a = add(l, "row", A, i->a, width * column);
@@ -185,14 +183,13 @@ static void add_picture(list *l, const ac_instruction *i)
 static void add_load3d(list *l, const ac_instruction *i)
 {
     (i->load3d.rows ? add_picture : add_columns)(l, i);
-    repeat(add(l, "dst", DST, i->dst, FRACTAL_BYTES), i->load3d.repeat,
-           (uint64_t)i->load3d.jump * FRACTAL_BYTES);
+    repeat(add(l, "dst", DST, i->dst, AC_FRACTAL_BYTES), i->load3d.repeat,
+           (uint64_t)i->load3d.jump * AC_FRACTAL_BYTES);
 }
 
-ac_fractals ac_fractals_of(const ac_target *t, const ac_instruction *i)
+ac_fractals ac_fractals_of(const ac_instruction *i)
 {
-    const bool half = i->opcode == AC_OP_MMAD + AC_MAD_F32F16F16;
-    const uint32_t k = half ? t->fractal_k_f16 : t->fractal_k_8bit;
+    const uint32_t k = i->opcode == AC_OP_MMAD + AC_MAD_F32F16F16 ? AC_BLOCK / 2 : AC_BLOCK;
     const ac_product *p = &i->product;
     return (ac_fractals){(p->m + AC_FRACTAL - 1) / AC_FRACTAL, (p->k + k - 1) / k,
                          (p->n + AC_FRACTAL - 1) / AC_FRACTAL};
@@ -202,20 +199,20 @@ ac_fractals ac_fractals_of(const ac_target *t, const ac_instruction *i)
 static void add_a(list *l, const ac_instruction *i, const ac_fractals *f)
 {
     const uint32_t whole = i->product.m / AC_FRACTAL, rows = i->product.m % AC_FRACTAL;
-    const uint64_t tile_row = (uint64_t)f->k * FRACTAL_BYTES;
+    const uint64_t tile_row = (uint64_t)f->k * AC_FRACTAL_BYTES;
     if (whole)
         add(l, "a", A, i->a, whole * tile_row);
     if (!rows)
         return;
-    ac_access *last = add(l, "a", A, i->a + whole * tile_row, rows * FRACTAL_ROW_BYTES);
-    repeat(last, f->k, FRACTAL_BYTES);
+    ac_access *last = add(l, "a", A, i->a + whole * tile_row, rows * AC_BLOCK);
+    repeat(last, f->k, AC_FRACTAL_BYTES);
     last->extent = tile_row;
 }
 
-static void add_mmad(list *l, const ac_target *t, const ac_instruction *i)
+static void add_mmad(list *l, const ac_instruction *i)
 {
-    const ac_fractals f = ac_fractals_of(t, i);
-    const uint64_t b_bytes = (uint64_t)f.n * f.k * FRACTAL_BYTES;
+    const ac_fractals f = ac_fractals_of(i);
+    const uint64_t b_bytes = (uint64_t)f.n * f.k * AC_FRACTAL_BYTES;
     const uint64_t column = (uint64_t)f.m * C_FRACTAL_BYTES;
     const uint64_t used = (uint64_t)i->product.m * C_ROW_BYTES;
     add_a(l, i, &f);
@@ -229,9 +226,9 @@ static void add_mmad(list *l, const ac_target *t, const ac_instruction *i)
     }
 }
 
-static void add_bias(list *l, const ac_target *t, const ac_instruction *i)
+static void add_bias(list *l, const ac_instruction *i)
 {
-    const ac_fractals f = ac_fractals_of(t, i);
+    const ac_fractals f = ac_fractals_of(i);
     const uint64_t rows = 1 + i->product.k;
     add(l, "bias", A, i->a, f.n * rows * C_ROW_BYTES);
     repeat(add(l, "c", DST, i->dst, rows * C_FRACTAL_BYTES), f.n, (uint64_t)f.m * C_FRACTAL_BYTES);
@@ -328,8 +325,7 @@ static void add_elements(list *l, uint8_t operand, ac_address at, uint32_t count
         repeat(a, count, step);
 }
 
-uint32_t ac_accesses_of(const ac_target *target, const ac_instruction *i,
-                        ac_access accesses[AC_ACCESSES])
+uint32_t ac_accesses_of(const ac_instruction *i, ac_access accesses[AC_ACCESSES])
 {
     list l = {accesses, 0, &ac_operations[i->opcode]};
     const uint32_t op = i->opcode;
@@ -342,9 +338,9 @@ uint32_t ac_accesses_of(const ac_target *target, const ac_instruction *i,
     else if (op == AC_OP_LOAD3D)
         add_load3d(&l, i);
     else if (ac_is_mmad(op))
-        add_mmad(&l, target, i);
+        add_mmad(&l, i);
     else if (op == AC_OP_BIAS_L0C)
-        add_bias(&l, target, i);
+        add_bias(&l, i);
     else if (ac_is_drain(op))
         add_drain(&l, i);
     else if (ac_is_vector(op))

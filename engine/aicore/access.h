@@ -44,8 +44,7 @@ typedef struct ac_access {
 enum { AC_ACCESSES = 2 * AC_FRACTAL };
 
 /* The accesses of a legal instruction, sources first. Returns how many there are. */
-uint32_t ac_accesses_of(const ac_target *target, const ac_instruction *instruction,
-                        ac_access accesses[AC_ACCESSES]);
+uint32_t ac_accesses_of(const ac_instruction *instruction, ac_access accesses[AC_ACCESSES]);
 
 /* Whether an access may lie in a space. */
 static inline bool ac_may_lie_in(const ac_access *access, uint32_t space)
@@ -75,11 +74,14 @@ static inline uint32_t ac_stream_blocks(const ac_stream *s, uint32_t lanes)
     return (lanes * s->width + AC_BLOCK - 1) / AC_BLOCK;
 }
 
+/* Of A and B, whose rows of elements of K are a block. */
+enum { AC_FRACTAL_BYTES = AC_FRACTAL * AC_BLOCK };
+
 /* The product of an instruction in fractals. */
 typedef struct ac_fractals {
     uint32_t m, k, n;
 } ac_fractals;
 
-ac_fractals ac_fractals_of(const ac_target *target, const ac_instruction *instruction);
+ac_fractals ac_fractals_of(const ac_instruction *instruction);
 
 #endif

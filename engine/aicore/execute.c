@@ -49,37 +49,27 @@ static void copy(uint8_t *d, const uint8_t *s, ac_copy c)
     }
 }
 
-/* A fractal has 16 rows of fractal_k elements: the same number of bytes for either type. */
-static size_t fractal_bytes(const ac_core *core)
+static void load3d(uint8_t *dst_l0a, const uint8_t *row, const ac_load3d *l)
 {
-    return (size_t)AC_FRACTAL * core->target->fractal_k_8bit;
-}
-
-static void load3d(const ac_core *core, uint8_t *dst_l0a, const uint8_t *row, const ac_load3d *l)
-{
-    const size_t fractal = fractal_bytes(core);
-    const uint32_t k = (uint32_t)fractal / AC_FRACTAL / l->element; /* elements of a fractal row */
-    const uint32_t column_bytes = (uint32_t)l->c0 * l->element, taps = k / l->c0;
+    const uint32_t column_bytes = (uint32_t)l->c0 * l->element, taps = AC_BLOCK / column_bytes;
     for (uint32_t m = 0; m < (uint32_t)l->repeat * AC_FRACTAL; m++) {
-        uint8_t *dst =
-            dst_l0a + m / AC_FRACTAL * l->jump * fractal + m % AC_FRACTAL * (fractal / AC_FRACTAL);
+        uint8_t *dst = dst_l0a + (size_t)m / AC_FRACTAL * l->jump * AC_FRACTAL_BYTES +
+                       m % AC_FRACTAL * AC_BLOCK;
         const uint32_t first = m * l->stride + l->column;
         const uint8_t *src = row + (size_t)first * column_bytes;
         if (l->dilation == 1 && first + taps <= l->columns) {
-            memcpy(dst, src, fractal / AC_FRACTAL);
+            memcpy(dst, src, AC_BLOCK);
             continue;
         }
-        memset(dst, 0, fractal / AC_FRACTAL);
+        memset(dst, 0, AC_BLOCK);
         for (uint32_t i = 0; i < taps && first + i * l->dilation < l->columns; i++)
             memcpy(dst + i * column_bytes, src + (size_t)i * l->dilation * column_bytes,
                    column_bytes);
     }
 }
 
-static void load3d_along_k(const ac_core *core, uint8_t *dst_l0a, const uint8_t *picture,
-                           const ac_load3d *l)
+static void load3d_along_k(uint8_t *dst_l0a, const uint8_t *picture, const ac_load3d *l)
 {
-    const size_t fractal = fractal_bytes(core), row = fractal / AC_FRACTAL;
     const uint32_t taps = ac_load3d_taps(l), span = ac_load3d_span(l);
     uint32_t y = 0, x = l->column;
     for (uint32_t m = 0; m < AC_FRACTAL; m++, x += l->stride) {
@@ -88,13 +78,13 @@ static void load3d_along_k(const ac_core *core, uint8_t *dst_l0a, const uint8_t 
             y++;
         }
         for (uint32_t r = 0; r < l->repeat; r++) {
-            uint8_t *dst = dst_l0a + r * l->jump * fractal + m * row;
+            uint8_t *dst = dst_l0a + (size_t)r * l->jump * AC_FRACTAL_BYTES + m * AC_BLOCK;
             const size_t column =
                 (size_t)(y + r / taps) * l->columns + x + (size_t)(r % taps) * l->dilation;
             if (y + r / taps < l->rows)
-                memcpy(dst, picture + column * row, row);
+                memcpy(dst, picture + column * AC_BLOCK, AC_BLOCK);
             else
-                memset(dst, 0, row);
+                memset(dst, 0, AC_BLOCK);
         }
     }
 }
@@ -141,35 +131,34 @@ static void multiply_row(void *c, ac_mad type, const uint8_t *a,
         integers[n] = (int32_t)((uint32_t)integers[n] + (uint32_t)(int32_t)sum[n]);
 }
 
-static void multiply(const ac_core *core, ac_mad type, uint8_t *c, const uint8_t *a,
-                     const uint8_t *b, const ac_product *p)
+static void multiply(uint8_t *c, const uint8_t *a, const uint8_t *b, const ac_instruction *product)
 {
-    const uint32_t m = p->m, k = p->k, n = p->n;
-    const size_t fractal = fractal_bytes(core), row = fractal / AC_FRACTAL;
-    const uint32_t fk = (uint32_t)row / (type == AC_MAD_F32F16F16 ? 2 : 1);
-    const uint32_t m1 = (m + 15) / AC_FRACTAL, k1 = (k + fk - 1) / fk, n1 = (n + 15) / AC_FRACTAL;
+    const ac_mad type = (ac_mad)(product->opcode - AC_OP_MMAD);
+    const ac_fractals f = ac_fractals_of(product);
+    const uint32_t fk = type == AC_MAD_F32F16F16 ? AC_BLOCK / 2 : AC_BLOCK;
     const size_t c_row = AC_FRACTAL * sizeof(int32_t);
     float t[MAX_FRACTAL_K][AC_FRACTAL];
-    if (p->from_zero)
-        memset(c, 0, (size_t)n1 * m1 * AC_FRACTAL * c_row);
-    for (uint32_t j = 0; j < n1; j++)
-        for (uint32_t i = 0; i < k1; i++) {
-            turn(t, type, b + (i * n1 + j) * fractal, fk);
-            for (uint32_t r = 0; r < m; r++)
-                multiply_row(c + ((size_t)j * m1 * AC_FRACTAL + r) * c_row, type,
-                             a + (r / AC_FRACTAL * k1 + i) * fractal + r % AC_FRACTAL * row,
+    if (product->product.from_zero)
+        memset(c, 0, (size_t)f.n * f.m * AC_FRACTAL * c_row);
+    for (uint32_t j = 0; j < f.n; j++)
+        for (uint32_t i = 0; i < f.k; i++) {
+            turn(t, type, b + ((size_t)i * f.n + j) * AC_FRACTAL_BYTES, fk);
+            for (uint32_t r = 0; r < product->product.m; r++)
+                multiply_row(c + ((size_t)j * f.m * AC_FRACTAL + r) * c_row, type,
+                             a + ((size_t)r / AC_FRACTAL * f.k + i) * AC_FRACTAL_BYTES +
+                                 r % AC_FRACTAL * AC_BLOCK,
                              (const float(*)[AC_FRACTAL])t, fk);
         }
 }
 
-static void fill_l0c(uint8_t *c, const uint8_t *bias, const ac_product *p)
+static void fill_l0c(uint8_t *c, const uint8_t *bias, const ac_instruction *i)
 {
-    const uint32_t rows = (p->m + 15) / AC_FRACTAL * AC_FRACTAL, n1 = (p->n + 15) / AC_FRACTAL;
-    const uint32_t filled = 1 + p->k;
+    const ac_fractals f = ac_fractals_of(i);
+    const uint32_t filled = 1 + i->product.k;
     const size_t vector = AC_FRACTAL * sizeof(int32_t);
-    for (uint32_t j = 0; j < n1; j++)
+    for (uint32_t j = 0; j < f.n; j++)
         for (uint32_t r = 0; r < filled * AC_FRACTAL; r++)
-            memcpy(c + ((size_t)j * rows + r) * vector,
+            memcpy(c + ((size_t)j * f.m * AC_FRACTAL + r) * vector,
                    bias + ((size_t)j * filled + r / AC_FRACTAL) * vector, vector);
 }
 
@@ -206,102 +195,62 @@ static inline uint8_t *element_at(uint8_t *data, const ac_stream *s, uint32_t r,
            byte % AC_BLOCK;
 }
 
-static inline uint16_t load_half(const uint8_t *p)
-{
-    uint16_t h;
-    memcpy(&h, p, sizeof h);
-    return h;
-}
-
-static inline float load_value(const uint8_t *p, bool wide)
-{
-    float f;
-    if (!wide)
-        return mona_f32_from_f16(load_half(p));
-    memcpy(&f, p, sizeof f);
-    return f;
-}
-
-static inline void store_value(uint8_t *p, bool wide, float value)
-{
-    const uint16_t h = wide ? 0 : mona_f16_from_f32(value);
-    memcpy(p, wide ? (const void *)&value : &h, wide ? sizeof value : sizeof h);
-}
-
-static float operate(ac_vec2 op, float a, float b)
-{
-    switch (op) {
-    case AC_VADD:
-    case AC_VADD_F32:
-        return a + b;
-    case AC_VSUB:
-    case AC_VSUB_F32:
-        return a - b;
-    case AC_VMUL:
-    case AC_VMUL_F32:
-        return a * b;
-    case AC_VMAX:
-    case AC_VMAX_F32:
-        return a > b ? a : b;
-    case AC_VMIN:
-    case AC_VMIN_F32:
-        return a < b ? a : b;
-    default:
-        return 0;
+/* An element as a number to compute with, and the rounded or wrapped number as an element. */
+#define ELEMENT(T, stored, number, from, to)                                                       \
+    static inline number get_##T(const uint8_t *p)                                                 \
+    {                                                                                              \
+        stored element;                                                                            \
+        memcpy(&element, p, sizeof element);                                                       \
+        return from(element);                                                                      \
+    }                                                                                              \
+    static inline void put_##T(uint8_t *p, number value)                                           \
+    {                                                                                              \
+        const stored element = to(value);                                                          \
+        memcpy(p, &element, sizeof element);                                                       \
     }
-}
+ELEMENT(half, uint16_t, float, mona_f32_from_f16, mona_f16_from_f32)
+ELEMENT(float, float, float, , )
+ELEMENT(int32_t, int32_t, int64_t, , (int32_t))
+ELEMENT(uint16_t, uint16_t, int64_t, , (uint16_t))
+#define get_uint8_t(p) mona_element(p, MONA_U8)
+#define get_int8_t(p) mona_element(p, MONA_S8)
+#define put_uint8_t(p, value) mona_put_element(p, MONA_U8, value, UINT8_MAX)
+#define put_int8_t(p, value) mona_put_element(p, MONA_S8, value, UINT8_MAX)
 
-static void operate_bits(ac_vec2 op, uint8_t *to, const uint8_t *p, const uint8_t *q)
-{
-    const uint16_t a = load_half(p), b = load_half(q), bits = op == AC_VAND ? a & b : a | b;
-    memcpy(to, &bits, sizeof bits);
-}
+/* What intrinsics do. */
+#define DO_vadd(a, b) (a) + (b)
+#define DO_vsub(a, b) (a) - (b)
+#define DO_vmul(a, b) (a) * (b)
+#define DO_vmax(a, b) (a) > (b) ? (a) : (b)
+#define DO_vmin(a, b) (a) < (b) ? (a) : (b)
+#define DO_vand(a, b) (a) & (b)
+#define DO_vor(a, b) (a) | (b)
+#define DO_vadds DO_vadd
+#define DO_vmuls DO_vmul
+#define SCALAR_half(s) mona_f16_round(s)
+#define SCALAR_float(s) s
 
-static void operate_integers(ac_vec2 op, uint8_t *to, const uint8_t *p, const uint8_t *q)
+static inline void compute(const ac_instruction *i, uint8_t *to, const uint8_t *p, const uint8_t *q)
 {
-    uint32_t a, b;
-    memcpy(&a, p, sizeof a);
-    memcpy(&b, q, sizeof b);
-    const bool above = (int32_t)a > (int32_t)b;
-    const uint32_t result = op == AC_VADD_S32   ? a + b
-                            : op == AC_VSUB_S32 ? a - b
-                            : op == AC_VMUL_S32 ? a * b
-                            : op == AC_VMAX_S32 ? (above ? a : b)
-                                                : (above ? b : a);
-    memcpy(to, &result, sizeof result);
-}
-
-static void convert(ac_vconv kind, uint8_t *to, const uint8_t *from)
-{
-    if (kind == AC_F16_U8 || kind == AC_F16_S8)
-        mona_put_element(to, kind == AC_F16_U8 ? MONA_U8 : MONA_S8, load_value(from, false),
-                         UINT8_MAX);
-    else if (kind == AC_U8_F16 || kind == AC_S8_F16)
-        store_value(to, false, mona_element(from, kind == AC_U8_F16 ? MONA_U8 : MONA_S8));
-    else
-        store_value(to, kind == AC_F16_F32, load_value(from, kind == AC_F32_F16));
-}
-
-static inline void compute(const ac_instruction *i, bool wide, uint8_t *to, const uint8_t *p,
-                           const uint8_t *q)
-{
-    const uint32_t op = i->opcode;
-    const ac_vec2 vec2 = (ac_vec2)(op - AC_OP_VEC2);
-    const ac_vecs vecs = (ac_vecs)(op - AC_OP_VECS);
-    if (op == AC_OP_DUP)
+#define VEC2(op, name, intrinsic, T)                                                               \
+    case AC_OP_VEC2 + op:                                                                          \
+        put_##T(to, DO_##intrinsic(get_##T(p), get_##T(q)));                                       \
+        break;
+#define VECS(op, name, intrinsic, T)                                                               \
+    case AC_OP_VECS + op:                                                                          \
+        put_##T(to, DO_##intrinsic(get_##T(p), SCALAR_##T(i->scalar)));                            \
+        break;
+#define VCONV(op, intrinsic, D, S)                                                                 \
+    case AC_OP_VCONV + op:                                                                         \
+        put_##D(to, get_##S(p));                                                                   \
+        break;
+    if (i->opcode == AC_OP_DUP)
         memcpy(to, &i->value, sizeof i->value);
-    else if (op >= AC_OP_VCONV)
-        convert((ac_vconv)(op - AC_OP_VCONV), to, p);
-    else if (ac_is_vecs(op))
-        store_value(to, wide,
-                    operate(vecs == AC_VADDS || vecs == AC_VADDS_F32 ? AC_VADD : AC_VMUL,
-                            load_value(p, wide), wide ? i->scalar : mona_f16_round(i->scalar)));
-    else if (vec2 == AC_VAND || vec2 == AC_VOR)
-        operate_bits(vec2, to, p, q);
-    else if (vec2 >= AC_VADD_S32)
-        operate_integers(vec2, to, p, q);
-    else
-        store_value(to, wide, operate(vec2, load_value(p, wide), load_value(q, wide)));
+    switch ((uint32_t)i->opcode) {
+        AC_VEC2_ROWS(VEC2, VEC2)
+        AC_VECS_ROWS(VECS)
+        AC_VCONV_ROWS(VCONV)
+    }
 }
 
 static void vector(const ac_core *core, const ac_instruction *i)
@@ -314,7 +263,7 @@ static void vector(const ac_core *core, const ac_instruction *i)
         for (uint32_t lane = 0; lane < i->vector.lanes; lane++) {
             for (uint32_t k = 0; k < s.count; k++)
                 at[k] = element_at(data[k], &s.at[k], r, lane);
-            compute(i, s.at[0].width == sizeof(float), at[0], at[1], at[2]);
+            compute(i, at[0], at[1], at[2]);
         }
 }
 
@@ -384,13 +333,13 @@ void ac_execute(ac_core *core, const ac_instruction *i)
     if (ac_is_copy(op))
         copy(dst, a, i->copy);
     else if (op == AC_OP_LOAD2D)
-        memcpy(dst, a, i->fractals * fractal_bytes(core));
+        memcpy(dst, a, (size_t)i->fractals * AC_FRACTAL_BYTES);
     else if (op == AC_OP_LOAD3D)
-        (i->load3d.rows ? load3d_along_k : load3d)(core, dst, a, &i->load3d);
+        (i->load3d.rows ? load3d_along_k : load3d)(dst, a, &i->load3d);
     else if (ac_is_mmad(op))
-        multiply(core, (ac_mad)(op - AC_OP_MMAD), dst, a, bytes_at(core, i->b), &i->product);
+        multiply(dst, a, bytes_at(core, i->b), i);
     else if (op == AC_OP_BIAS_L0C)
-        fill_l0c(dst, a, &i->product);
+        fill_l0c(dst, a, i);
     else if (ac_is_drain(op))
         drain((uint16_t *)(void *)dst, a,
               i->b == AC_NOWHERE ? NULL : (const uint16_t *)(const void *)bytes_at(core, i->b),

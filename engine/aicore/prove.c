@@ -242,7 +242,7 @@ static bool instruction_ok(prover *p, const ac_record *record)
     const ac_instruction i = ac_form_instruction(q, f, at, turned);
     if (!ac_legal(&i, &fault))
         return false;
-    const uint32_t count = ac_accesses_of(p->target, &i, accesses);
+    const uint32_t count = ac_accesses_of(&i, accesses);
     for (uint32_t k = 0; k < AC_OPERANDS; k++)
         if (!operand_ok(p, record, k, at[k], accesses, count))
             return false;

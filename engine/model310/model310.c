@@ -114,9 +114,9 @@ static double vector_cycles(const ac_costs *costs, const ac_instruction *i)
     return ac_time_vector(costs, i->vector.repeat, spread);
 }
 
-static double mmad_cycles(ac_model *m, const ac_target *target, const ac_instruction *i)
+static double mmad_cycles(ac_model *m, const ac_instruction *i)
 {
-    const ac_fractals f = ac_fractals_of(target, i);
+    const ac_fractals f = ac_fractals_of(i);
     m->report.cube_useful += (double)f.m * f.k * f.n;
     return ac_time_mmad(m->config.costs, f.m, f.k, f.n);
 }
@@ -132,7 +132,7 @@ static double copy_cycles(ac_model *m, ac_path path, ac_copy c)
 /* How long a legal instruction takes on its pipe. Half a block is no faster to transpose than a
  * whole one. A broadcast to L0C takes as long as a drain of as many fractals, of which it is the
  * reverse. */
-static double cycles_of(ac_model *m, const ac_target *target, const ac_instruction *i)
+static double cycles_of(ac_model *m, const ac_instruction *i)
 {
     const ac_costs *costs = m->config.costs;
     const uint32_t op = i->opcode;
@@ -143,7 +143,7 @@ static double cycles_of(ac_model *m, const ac_target *target, const ac_instructi
     if (op == AC_OP_LOAD3D)
         return ac_time_load3d(costs, i->load3d.repeat);
     if (ac_is_mmad(op))
-        return mmad_cycles(m, target, i);
+        return mmad_cycles(m, i);
     if (op == AC_OP_BIAS_L0C)
         return ac_time_drain(costs, (i->product.n + 15) / AC_FRACTAL * (1 + i->product.k));
     if (ac_is_drain(op))
@@ -237,8 +237,8 @@ static void perform(ac_core *core, const ac_instruction *i)
     begin(m, i->opcode, ac_operations[i->opcode].pipe);
     if (i->opcode != AC_OP_WORK)
         ac_model_issue(m, m->config.costs->operands);
-    ac_check(m, core->target, i);
-    if (spend(m, m->faulty ? 0 : cycles_of(m, core->target, i)))
+    ac_check(m, i);
+    if (spend(m, m->faulty ? 0 : cycles_of(m, i)))
         ac_execute(core, i);
 }
 

@@ -193,7 +193,7 @@ void ac_model_written(ac_core *core, ac_address at, size_t size)
 
 /* ---- one instruction ------------------------------------------------------------------------ */
 
-void ac_check(ac_model *m, const ac_target *target, const ac_instruction *i)
+void ac_check(ac_model *m, const ac_instruction *i)
 {
     ac_fault fault;
     ac_access accesses[AC_ACCESSES];
@@ -202,7 +202,7 @@ void ac_check(ac_model *m, const ac_target *target, const ac_instruction *i)
         ac_find(m, AC_ILLEGAL_OPERAND, fault.operand, fault.found, fault.limit);
         return;
     }
-    const uint32_t count = ac_accesses_of(target, i, accesses);
+    const uint32_t count = ac_accesses_of(i, accesses);
     for (uint32_t k = 0; k < count; k++)
         shadows[k] = place(m, &accesses[k]);
     for (uint32_t k = 0; k < count; k++)

@@ -69,6 +69,6 @@ void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t foun
 
 /* Checks the instruction at hand, if it is no flag or barrier, for legality and races, and notes
  * what it writes. */
-void ac_check(ac_model *, const ac_target *, const ac_instruction *);
+void ac_check(ac_model *, const ac_instruction *);
 
 #endif

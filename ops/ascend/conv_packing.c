@@ -218,7 +218,7 @@ static bool fill(const mona_bound_op *b, const mona_conv_layout *l, mona_conv_pa
 {
     const uint32_t pixel = source_pixel(b);
     const bool half = b->input[0].type == MONA_F16, bias = b->op->conv.bias != MONA_NONE;
-    k->fractal_k = half ? b->target->fractal_k_f16 : b->target->fractal_k_8bit;
+    k->fractal_k = half ? AC_BLOCK / 2 : AC_BLOCK;
     if (!find_step(b, pixel, k->pixels * b->op->conv.stride_w * pixel, &k->column, &k->step) ||
         (k->residual_by_cube && !find_residual(b, k)) || !find_parts(b, k))
         return false;

@@ -49,7 +49,7 @@ static void operands(const char *name, ac_opcode op)
         i.turn.repeat = 1;
     } else if (op == AC_OP_MOVE)
         i.move = (ac_move){1, 1, 1, MONA_U8, MONA_U8, 0x3c00, 255};
-    const uint32_t count = ac_accesses_of(&ac_target_ascend310, &i, accesses);
+    const uint32_t count = ac_accesses_of(&i, accesses);
     for (uint32_t k = 0; k < count; k++) {
         const char *which = accesses[k].operand == 0   ? "dst"
                             : accesses[k].operand == 2 ? "b"

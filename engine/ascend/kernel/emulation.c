@@ -39,7 +39,7 @@ static void take(const ac_instruction *i)
     ac_access accesses[AC_ACCESSES];
     if (!ac_legal(i, &fault))
         fail(fault.operand);
-    const uint32_t count = now->fault ? 0 : ac_accesses_of(now->core.target, i, accesses);
+    const uint32_t count = now->fault ? 0 : ac_accesses_of(i, accesses);
     for (uint32_t k = 0; k < count; k++)
         if (!reaches(&accesses[k]))
             fail(accesses[k].name);
