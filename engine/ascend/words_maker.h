@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Makes words from records (words.h): chunks, flags and registers (words_chunks.c), instructions
- * (words_instructions.c), tiles and drains (words_tiles.c), loops and segments (words.c). The same
- * code first measures the output, with no destination, and then writes it. */
+/* Makes words from records (words.h): chunks, flags and registers (words_chunks.c), instructions,
+ * tiles and drains (words_instructions.c), loops and segments (words.c). The same code first
+ * measures the output, with no destination, and then writes it. */
 #ifndef MONA_WORDS_MAKER_H
 #define MONA_WORDS_MAKER_H
 
@@ -86,15 +86,9 @@ static inline const ac_form *words_form_of(const maker *m, const ac_record *r, c
 uint32_t words_constant_at(const maker *m, uint32_t at);
 /* The phase of an operand, which is added if it is new; 0: it does not move. */
 uint32_t words_phase_of(maker *m, const ac_record *r, uint32_t k);
-place words_place_of(maker *m, const ac_record *r, uint32_t k);
 /* Begins the entry of an instruction: its first word, its operands, and room for `more` words. */
 void words_put_operands(maker *m, uint32_t code, uint32_t type, const place *at, uint32_t count,
                         uint32_t more);
-uint32_t words_load3d_type(const ac_form *f);
-uint64_t words_fmatrix_of(const ac_form *f);
-void words_set_scale(maker *m, const place *b, bool relu);
-/* The same for scales that do not move, as bits of WORDS_DRAINS. */
-uint64_t words_scale_of(maker *m, const place *b, bool relu);
 void words_put_instruction(maker *m, const ac_record *r);
 
 /* ---- several records in one entry ----------------------------------------------------------- */

@@ -12,7 +12,7 @@
  * searched in halves, as one of thousands of such loops would be searched thousands of times.
  *
  * A run of T * L tokens and some more may begin at any of these. It begins between tiles, of which
- * the replay kernel issues the load3ds and the mad at once (engine/ascend/words_tiles.c). */
+ * the replay kernel issues the load3ds and the mad at once (engine/ascend/words_instructions.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,27 +46,6 @@ static int64_t distance(const finder *f, const token *a, const token *b, uint32_
 {
     const int64_t bytes = (int64_t)b->at[k] - a->at[k];
     return a->rings[k] ? floor_rest(bytes, f->rings[a->rings[k] - 1].bytes) : bytes;
-}
-
-/* Whether three tokens, one turn apart from each other, can be of one loop. */
-static bool in_step(const finder *f, const token *a, const token *b, const token *c)
-{
-    if (!same_form(a, b) || !same_form(b, c))
-        return false;
-    for (uint32_t k = 0; k < AC_OPERANDS; k++)
-        if (distance(f, a, b, k) != distance(f, b, c, k))
-            return false;
-    return true;
-}
-
-static bool fits(const finder *f, const token *a, const token *b)
-{
-    for (uint32_t k = 0; k < AC_OPERANDS; k++) {
-        const int64_t d = distance(f, a, b, k);
-        if (d < INT32_MIN || d > INT32_MAX)
-            return false;
-    }
-    return same_form(a, b);
 }
 
 /* ---- candidates ----------------------------------------------------------------------------- */
@@ -116,10 +95,18 @@ static size_t saved_by(const loop *l)
     return l->turns > 1 ? (l->turns - 1) * l->length - 1 : 0;
 }
 
+/* Whether a token and those one and two turns on can be of one loop. */
 static bool turns_at(const finder *f, size_t i, size_t length)
 {
-    const token *t = &f->tokens[i];
-    return in_step(f, t, t + length, t + 2 * length) && fits(f, t, t + length);
+    const token *a = &f->tokens[i], *b = a + length, *c = b + length;
+    if (!same_form(a, b) || !same_form(b, c))
+        return false;
+    for (uint32_t k = 0; k < AC_OPERANDS; k++) {
+        const int64_t d = distance(f, a, b, k);
+        if (d != distance(f, b, c, k) || d != (int32_t)d)
+            return false;
+    }
+    return true;
 }
 
 /* The longest run of turns of this length in [begin, end). A run has at least `length` tokens that
