@@ -58,10 +58,8 @@ static bool take_sample(modelled_sample *s, const char *name, const mona_model *
     if (rows)
         config.sizes[0].height = rows;
     bool done = bench_session_open(&run, name, model, &config) && make_room(s, run.bound.plan);
-    if (done && t)
-        mona_session_observe(run.bound.session, npu_trace_record, t);
     if (done)
-        mona_session_set_costs(run.bound.session, &s->costs);
+        mona_session_set_model(run.bound.session, &s->costs, t ? npu_trace_record : NULL, t);
     done = done && bench_session_run(&run);
     if (done) {
         collect(s, &run);

@@ -48,7 +48,7 @@ typedef struct npu_trace {
     bool full; /* events were left out: out of memory, or more than a trace viewer can show */
 } npu_trace;
 
-/* For mona_session_observe; the observer is a zeroed timeline. */
+/* For mona_session_set_model; the observer is a zeroed timeline. */
 void npu_trace_record(void *trace, const ac_model_event *event);
 void npu_trace_free(npu_trace *t);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* The model of the 310: time, and the table that checks every instruction, times it and lets
- * ac_execute execute it. A core without a model only executes it. model310_core.c has a
- * core's state.
+/* The model of the 310: a core's state, and what checks every instruction, times it and lets
+ * ac_execute execute it. A core without a model only executes it.
  *
  * The scalar unit issues all instructions in program order into unbounded queues; each pipe takes
  * its own in order. */
@@ -21,7 +20,8 @@ static void begin(ac_model *m, ac_opcode opcode, ac_pipe pipe)
     m->report.instructions++;
 }
 
-void ac_model_issue(ac_model *m, double cycles)
+/* So many cycles of the scalar unit. */
+static void issue(ac_model *m, double cycles)
 {
     m->idle_from[AC_PIPE_S] += cycles;
     m->report.busy[AC_PIPE_S] += cycles;
@@ -48,7 +48,7 @@ static double occupy(ac_model *m, double ready, double cycles, uint64_t flag_fro
  * durations are defined for legal operands only. */
 static bool spend(ac_model *m, double cycles)
 {
-    ac_model_issue(m, m->config.costs->issue);
+    issue(m, m->config.costs->issue);
     occupy(m, 0, m->faulty ? 0 : cycles, 0);
     return !m->faulty;
 }
@@ -188,7 +188,7 @@ static void set_flag(ac_model *m, const ac_instruction *i)
     ac_flag_state *f = flag_of(m, i);
     if (f && f->set)
         ac_find_pair(m, AC_FLAG, "event", i->flag.event, AC_OP_SET_FLAG, (uint32_t)f->index);
-    ac_model_issue(m, m->config.costs->issue);
+    issue(m, m->config.costs->issue);
     const double end = occupy(m, 0, m->config.costs->flag, 0);
     if (!f)
         return;
@@ -205,7 +205,7 @@ static void wait_flag(ac_model *m, const ac_instruction *i)
     if (f && !f->set)
         ac_find(m, AC_FLAG, "event", i->flag.event, 0);
     const bool met = f && f->set;
-    ac_model_issue(m, m->config.costs->issue);
+    issue(m, m->config.costs->issue);
     occupy(m, met ? f->time : 0, m->config.costs->flag, met ? f->index : 0);
     if (!met)
         return;
@@ -221,7 +221,7 @@ static void barrier(ac_model *m, const ac_instruction *i)
     begin(m, AC_OP_BARRIER, known_pipe(pipe));
     if (!ac_legal(i, &fault))
         ac_find(m, AC_ILLEGAL_OPERAND, fault.operand, fault.found, fault.limit);
-    ac_model_issue(m, m->config.costs->issue);
+    issue(m, m->config.costs->issue);
     if (pipe == AC_PIPE_ALL)
         join_all(m);
     if (pipe == AC_PIPE_V)
@@ -236,7 +236,7 @@ static void perform(ac_core *core, const ac_instruction *i)
     ac_model *m = core->model;
     begin(m, i->opcode, ac_operations[i->opcode].pipe);
     if (i->opcode != AC_OP_WORK)
-        ac_model_issue(m, m->config.costs->operands);
+        issue(m, m->config.costs->operands);
     ac_check(m, i);
     if (spend(m, m->faulty ? 0 : cycles_of(m, i)))
         ac_execute(core, i);
@@ -252,7 +252,113 @@ void ac_model_take(ac_core *core, const ac_instruction *i)
     else if (i->opcode == AC_OP_BARRIER)
         barrier(m, i);
     else if (i->opcode == AC_OP_TURN)
-        ac_model_issue(m, m->config.costs->turn);
+        issue(m, m->config.costs->turn);
     else if (i->opcode != AC_OP_OPERATOR)
         perform(core, i);
+}
+
+const char *ac_pipe_name(ac_pipe pipe)
+{
+    static const char *const names[] = {"S", "V", "M", "MTE1", "MTE2", "MTE3", "ALL"};
+    return (unsigned)pipe <= AC_PIPE_ALL ? names[pipe] : "?";
+}
+
+const char *ac_finding_kind_name(ac_finding_kind kind)
+{
+    static const char *const names[AC_FINDING_KINDS] = {
+        [AC_ILLEGAL_OPERAND] = "illegal operand",
+        [AC_OUT_OF_BUFFER] = "out of buffer",
+        [AC_OVERLAP] = "overlap",
+        [AC_FLAG] = "flag",
+        [AC_RACE] = "race",
+        [AC_UNWRITTEN] = "unwritten",
+    };
+    return (unsigned)kind < AC_FINDING_KINDS ? names[kind] : "?";
+}
+
+/* ---- a core --------------------------------------------------------------------------------- */
+
+size_t ac_model_bytes(const ac_target *t)
+{
+    const size_t blocks = ac_model_blocks(t->l1_bytes) + ac_model_blocks(t->l0a_bytes) +
+                          ac_model_blocks(t->l0b_bytes) + ac_model_blocks(t->l0c_bytes) +
+                          ac_model_blocks(t->ub_bytes);
+    return sizeof(ac_model) + blocks * sizeof(ac_shadow);
+}
+
+void ac_model_init(ac_core *core, void *memory, const ac_model_config *config)
+{
+    ac_model *m = core->model = memory;
+    memset(m, 0, sizeof *m);
+    m->config = *config;
+    ac_model_set(core, config->costs, config->observe, config->observer);
+    core->take = ac_model_take;
+    m->memory = core->memory;
+    ac_shadow *next = (ac_shadow *)(void *)(m + 1);
+    for (int i = 0; i < AC_BUFFERS; i++) {
+        m->shadow[i] = next;
+        next += ac_model_blocks(m->memory[i].size);
+    }
+    m->shadow_bytes = (size_t)((uint8_t *)next - (uint8_t *)(m + 1));
+    ac_model_reset(core);
+}
+
+void ac_model_reset(ac_core *core)
+{
+    ac_model *m = core->model;
+    memset(m + 1, 0, m->shadow_bytes);
+    memset(m->clock, 0, sizeof m->clock);
+    memset(m->idle_from, 0, sizeof m->idle_from);
+    memset(m->flags, 0, sizeof m->flags);
+    memset(&m->report, 0, sizeof m->report);
+    m->loads = 0;
+    for (int p = 0; p < AC_PIPES; p++)
+        m->clock[p][p] = p == AC_PIPE_V ? 0 : UINT32_MAX;
+    m->index = 0;
+    m->kernel = "";
+}
+
+void ac_model_set(ac_core *core, const ac_costs *costs,
+                  void (*observe)(void *observer, const ac_model_event *event), void *observer)
+{
+    ac_model_config *c = &core->model->config;
+    c->costs = costs ? costs : &ac_costs_310;
+    c->observe = observe;
+    c->observer = observer;
+}
+
+void ac_model_kernel(ac_core *core, const char *name)
+{
+    core->model->kernel = name ? name : "";
+}
+
+const ac_model_report *ac_model_so_far(const ac_core *core)
+{
+    return &core->model->report;
+}
+
+/* The finding belongs to the instruction that set the flag. */
+static void left_set(ac_model *m, ac_flag_state *f, ac_event event)
+{
+    const char *kernel = m->kernel;
+    const uint32_t index = m->index;
+    m->kernel = f->kernel;
+    m->index = (uint32_t)f->index;
+    m->opcode = AC_OP_SET_FLAG;
+    m->reported = false;
+    ac_find(m, AC_FLAG, "left set", event, 0);
+    m->kernel = kernel;
+    m->index = index;
+    f->set = false;
+}
+
+const ac_model_report *ac_model_finish(ac_core *core)
+{
+    ac_model *m = core->model;
+    for (int src = 0; src < AC_PIPES; src++)
+        for (int dst = 0; dst < AC_PIPES; dst++)
+            for (int event = 0; event < AC_EVENTS; event++)
+                if (m->flags[src][dst][event].set)
+                    left_set(m, &m->flags[src][dst][event], (ac_event)event);
+    return &m->report;
 }

@@ -138,11 +138,10 @@ void ac_model_init(ac_core *core, void *memory, const ac_model_config *config);
 void ac_model_take(ac_core *core, const ac_instruction *instruction);
 /* Bytes of L1 or UB, or of the constants in L1, that hold values before the program begins. */
 void ac_model_written(ac_core *core, ac_address at, size_t size);
-/* Calls observe for every later instruction; NULL: no longer. */
-void ac_model_observe(ac_core *core, void (*observe)(void *observer, const ac_model_event *event),
-                      void *observer);
-/* Other costs for all later instructions; they must outlive the model. NULL: ac_costs_310. */
-void ac_model_set_costs(ac_core *core, const ac_costs *costs);
+/* For all later instructions: costs, which must outlive the model (NULL: ac_costs_310), and what is
+ * called for each (NULL: nothing). */
+void ac_model_set(ac_core *core, const ac_costs *costs,
+                  void (*observe)(void *observer, const ac_model_event *event), void *observer);
 /* Begins a task, after a reset or a wait: its launch, then the copy of what stays in L1. */
 void ac_model_launch(ac_core *core, size_t resident_bytes);
 /* Waits for other cores; constants that instructions have loaded are no longer in L1. What follows

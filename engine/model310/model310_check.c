@@ -91,7 +91,8 @@ static inline void read_block(ac_model *m, const ac_access *a, ac_shadow *s, siz
     }
 }
 
-static void write_conflict(ac_model *m, const ac_access *a, const ac_shadow *s, size_t block)
+static inline void write_block(ac_model *m, const ac_access *a, ac_shadow *s, size_t block,
+                               uint32_t mask)
 {
     const uint32_t *known = m->clock[m->pipe];
     const int64_t at = (int64_t)(block * AC_BLOCK);
@@ -102,18 +103,6 @@ static void write_conflict(ac_model *m, const ac_access *a, const ac_shadow *s, 
             ac_find_pair(m, AC_RACE, a->name, at, s->read_opcode[q], s->read_index[q]);
     if (s->read_index[m->pipe] == m->index && m->opcode != AC_OP_MOVE)
         ac_find(m, AC_OVERLAP, a->name, at, 0);
-}
-
-static inline void write_block(ac_model *m, const ac_access *a, ac_shadow *s, size_t block,
-                               uint32_t mask)
-{
-    const uint32_t *known = m->clock[m->pipe];
-    uint32_t conflict = s->writer != m->pipe && s->write_index > known[s->writer];
-    conflict |= s->read_index[m->pipe] == m->index;
-    for (uint32_t q = 0; q < AC_PIPES; q++)
-        conflict |= q != m->pipe && s->read_index[q] > known[q];
-    if (conflict)
-        write_conflict(m, a, s, block);
     s->written |= mask;
     s->write_index = m->index;
     s->writer = (uint8_t)m->pipe;

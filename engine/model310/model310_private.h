@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Shared by the model's files: model310_core.c (state), model310.c (instructions and time) and
- * model310_check.c (operands and shadow memory).
+/* Shared by model310.c (state, instructions and time) and model310_check.c (operands and shadow
+ * memory).
  *
  * Order is kept in vector clocks whose ticks are indices of instructions. clock[p][q] is the last
  * instruction of pipe q that is certain to end before pipe p's next one begins. */
@@ -61,8 +61,6 @@ static inline size_t ac_model_blocks(size_t bytes)
     return (bytes + AC_BLOCK - 1) / AC_BLOCK;
 }
 
-/* So many cycles of the scalar unit. */
-void ac_model_issue(ac_model *, double cycles);
 void ac_find(ac_model *, ac_finding_kind, const char *operand, int64_t found, int64_t limit);
 void ac_find_pair(ac_model *, ac_finding_kind, const char *operand, int64_t found, ac_opcode other,
                   uint32_t other_index);

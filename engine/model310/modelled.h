@@ -33,14 +33,11 @@ const ac_model_report *mona_session_modelled(const mona_session *session, unsign
  * part of a convolution or of an earlier STORE. */
 const mona_modelled_op *mona_session_modelled_op(const mona_session *session, unsigned core,
                                                  unsigned op);
-/* From the next run on, calls observe for every instruction; NULL: stops that. */
-void mona_session_observe(mona_session *session,
-                          void (*observe)(void *observer, const ac_model_event *event),
-                          void *observer);
-
-/* From the next run on, time follows from these costs, which must outlive the session. NULL: from
- * ac_costs_310. */
-void mona_session_set_costs(mona_session *session, const ac_costs *costs);
+/* From the next run on: costs, which must outlive the session (NULL: ac_costs_310), and what is
+ * called for every instruction (NULL: nothing). */
+void mona_session_set_model(mona_session *session, const ac_costs *costs,
+                            void (*observe)(void *observer, const ac_model_event *event),
+                            void *observer);
 
 /* Callbacks of a recorder of programs. begin: cores begin a group of operators with these
  * constants; ring: of the group, in L1; take: an instruction, or where an operator begins. */

@@ -471,17 +471,11 @@ const mona_modelled_op *mona_session_modelled_op(const mona_session *s, unsigned
     return known ? &figures_of(&s->workers[core])->all[op] : NULL;
 }
 
-void mona_session_observe(mona_session *s, void (*observe)(void *, const ac_model_event *),
-                          void *observer)
+void mona_session_set_model(mona_session *s, const ac_costs *costs,
+                            void (*observe)(void *, const ac_model_event *), void *observer)
 {
     for (uint32_t i = 0; i < s->plan->cores && mona_plan_on_ai_core(s->plan); i++)
-        ac_model_observe(&s->workers[i].core, observe, observer);
-}
-
-void mona_session_set_costs(mona_session *s, const ac_costs *costs)
-{
-    for (uint32_t i = 0; i < s->plan->cores && mona_plan_on_ai_core(s->plan); i++)
-        ac_model_set_costs(&s->workers[i].core, costs);
+        ac_model_set(&s->workers[i].core, costs, observe, observer);
 }
 
 /* ---- the device ------------------------------------------------------------------------------ */
