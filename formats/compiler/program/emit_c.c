@@ -635,26 +635,25 @@ static bool write_both(emitter *e, char **header, char **source, format_error *e
     return ok || format_fail(error, "out of memory");
 }
 
-bool emitter_open(emitter *e, emitter_memory *m, const mona_model *model,
-                  const emit_c_request *request, format_error *error)
+bool emitter_open(emitter *e, const mona_model *model, const emit_c_request *request,
+                  format_error *error)
 {
     const mona_config config = {.device = &cpu_target_device,
                                 .cpu = request->target,
                                 .threads = request->threads,
                                 .sizes = {request->size}};
-    mona_session *session = NULL;
     mona_plan *plan = NULL;
-    *e = (emitter){.request = request, .target = cpu_target_find(request->target)};
-    m->arena = NULL;
-    m->plan = file_alloc(mona_plan_bytes(model));
-    mona_status status = m->plan ? mona_plan_make(&plan, m->plan, model, &config) : MONA_ERR_ARENA;
+    *e = (emitter){.request = request,
+                   .target = cpu_target_find(request->target),
+                   .memory = file_alloc(mona_plan_bytes(model))};
+    mona_status status =
+        e->memory ? mona_plan_make(&plan, e->memory, model, &config) : MONA_ERR_ARENA;
     const size_t bytes = status ? 0 : mona_plan_arena_bytes(plan);
-    if (!status && !(m->arena = file_alloc(bytes)))
+    e->plan = plan;
+    if (!status && !(e->arena = file_alloc(bytes)))
         status = MONA_ERR_ARENA;
     if (!status)
-        status = mona_session_open(&session, plan, m->arena, bytes);
-    e->session = session;
-    e->plan = plan;
+        status = mona_session_open(&e->session, plan, e->arena, bytes);
     if (!status)
         status = mona_plan_link(plan);
     if (!status && !emit_data_open(&e->data, &plan->model))
@@ -663,22 +662,21 @@ bool emitter_open(emitter *e, emitter_memory *m, const mona_model *model,
     return !status || format_fail(error, "%s", mona_status_text(status));
 }
 
-void emitter_close(emitter *e, const emitter_memory *m)
+void emitter_close(emitter *e)
 {
     emit_data_close(&e->data);
-    mona_session_close((mona_session *)e->session);
-    free(m->arena);
-    free(m->plan);
+    mona_session_close(e->session);
+    free(e->arena);
+    free(e->memory);
 }
 
 bool emit_c(const mona_model *model, const emit_c_request *request, char **header, char **source,
             format_error *error)
 {
     emitter e;
-    emitter_memory memory;
     *header = *source = NULL;
     const bool ok =
-        emitter_open(&e, &memory, model, request, error) && write_both(&e, header, source, error);
-    emitter_close(&e, &memory);
+        emitter_open(&e, model, request, error) && write_both(&e, header, source, error);
+    emitter_close(&e);
     return ok;
 }

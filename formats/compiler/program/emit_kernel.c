@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "engine/aicore/access.h"
 #include "engine/ascend/words.h"
 
 enum { CHUNK_WORDS = WORDS_CHUNK / 8 };
@@ -19,11 +20,6 @@ typedef struct printer {
     uint64_t xt;                                             /* of the last tile */
     uint64_t end[WORDS_PHASES + 1], bytes[WORDS_PHASES + 1]; /* of the rings of phases */
 } printer;
-
-static uint64_t bits(uint64_t word, unsigned at, unsigned count)
-{
-    return word >> at & (((uint64_t)1 << count) - 1);
-}
 
 static uint64_t next(printer *p)
 {
@@ -56,20 +52,20 @@ static void operand(const printer *p, uint64_t offset, uint64_t base, uint64_t p
 
 static void wide_operand(const printer *p, uint64_t word)
 {
-    operand(p, bits(word, 0, 32), bits(word, 32, 8), word >> 40);
+    operand(p, ac_bits(word, 0, 32), ac_bits(word, 32, 8), word >> 40);
 }
 
 /* The first operands of an instruction, as so many more arguments. */
 static void operands(printer *p, uint64_t word, uint32_t count)
 {
-    const uint64_t way = bits(word, 8, 2), wide = bits(word, 10, 2);
+    const uint64_t way = ac_bits(word, 8, 2), wide = ac_bits(word, 10, 2);
     const uint64_t all = wide ? 0 : next(p), phase = way == WORDS_MOVING ? all >> 40 : 0;
     for (uint32_t k = 0; k < count; k++) {
         fprintf(p->out, ", ");
         if (k < wide)
             wide_operand(p, next(p));
         else
-            operand(p, phase && k == 2 ? 0 : bits(all, 20 * k, 20), 0, k ? 0 : phase);
+            operand(p, phase && k == 2 ? 0 : ac_bits(all, 20 * k, 20), 0, k ? 0 : phase);
     }
 }
 
@@ -88,7 +84,7 @@ static void call(printer *p, const char *name, uint64_t word, const char *behind
 
 static void print_instruction(printer *p, uint64_t word)
 {
-    const uint32_t code = (uint32_t)bits(word, 0, 8), wide = (uint32_t)bits(word, 10, 2);
+    const uint32_t code = (uint32_t)ac_bits(word, 0, 8), wide = (uint32_t)ac_bits(word, 10, 2);
     const uint64_t *behind = p->words + p->at + (wide ? wide : 1);
     const ac_opcode op = (ac_opcode)code;
     const uint32_t config = code < AC_OP_TRANSPOSE;
@@ -99,7 +95,7 @@ static void print_instruction(printer *p, uint64_t word)
     call(p, "flags_before", word, ");\n");
     if (op == AC_OP_LOAD3D) {
         call(p, "set_fmatrix", behind[0], ");\n");
-        fprintf(p->out, "    load3d(%" PRIu64, bits(word, 16, 4));
+        fprintf(p->out, "    load3d(%" PRIu64, ac_bits(word, 16, 4));
         operands(p, word, 2);
         fprintf(p->out, ", UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n", behind[1],
                 behind[2]);
@@ -119,39 +115,40 @@ static void print_tile(printer *p, uint64_t word)
 {
     uint64_t to;
     call(p, "flags_before", word, ");\n");
-    fprintf(p->out, "    wait_flag(PIPE_M, PIPE_MTE1, (event_t)%" PRIu64 ");\n", bits(word, 16, 2));
+    fprintf(p->out, "    wait_flag(PIPE_M, PIPE_MTE1, (event_t)%" PRIu64 ");\n",
+            ac_bits(word, 16, 2));
     do {
         to = next(p);
         const uint64_t xm = next(p);
-        if (bits(to, 48, 1)) {
+        if (ac_bits(to, 48, 1)) {
             p->xt = next(p);
             call(p, "set_fmatrix", next(p), ");\n");
         }
-        fprintf(p->out, "    load3d(%" PRIu64 " + 0, %" PRIu64 ", ", bits(word, 24, 4),
-                bits(to, 0, 16));
-        operand(p, bits(to, 16, 20), 0, bits(to, 36, 12));
+        fprintf(p->out, "    load3d(%" PRIu64 " + 0, %" PRIu64 ", ", ac_bits(word, 24, 4),
+                ac_bits(to, 0, 16));
+        operand(p, ac_bits(to, 16, 20), 0, ac_bits(to, 36, 12));
         fprintf(p->out, ", UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n", xm, p->xt);
-    } while (!bits(to, 49, 1));
+    } while (!ac_bits(to, 49, 1));
     to = next(p);
     fprintf(p->out,
             "    set_flag(PIPE_MTE1, PIPE_M, (event_t)%" PRIu64
             ");\n    wait_flag(PIPE_MTE1, PIPE_M, (event_t)%" PRIu64 ");\n    multiply(%" PRIu64
             ", %" PRIu64 ", %" PRIu64 ", %" PRIu64 ", UINT64_C(0x%" PRIx64 "));\n",
-            bits(word, 18, 2), bits(word, 18, 2), bits(word, 28, 4), bits(to, 0, 20),
-            bits(to, 20, 20), to >> 40, next(p));
-    if (bits(word, 22, 1))
+            ac_bits(word, 18, 2), ac_bits(word, 18, 2), ac_bits(word, 28, 4), ac_bits(to, 0, 20),
+            ac_bits(to, 20, 20), to >> 40, next(p));
+    if (ac_bits(word, 22, 1))
         fprintf(p->out, "    set_flag(PIPE_M, PIPE_MTE1, (event_t)%" PRIu64 ");\n",
-                bits(word, 20, 2));
+                ac_bits(word, 20, 2));
 }
 
 static void print_drains(printer *p, uint64_t word)
 {
     static const char *const type[] = {"int32_t", "float", "float"};
     static const char *const mode[] = {"S32toF16_DEQSCALE_SPR", "F32toF16_NONE", "F32toF16_RELU"};
-    const uint64_t config = next(p), kind = bits(word, 16, 2);
-    if (bits(word, 18, 1))
-        fprintf(p->out, "    set_scale(%" PRIu64 ", (event_t)%" PRIu64 ");\n", bits(word, 24, 16),
-                bits(word, 19, 2));
+    const uint64_t config = next(p), kind = ac_bits(word, 16, 2);
+    if (ac_bits(word, 18, 1))
+        fprintf(p->out, "    set_scale(%" PRIu64 ", (event_t)%" PRIu64 ");\n",
+                ac_bits(word, 24, 16), ac_bits(word, 19, 2));
     call(p, "flags_before", word, ");\n");
     uint64_t to;
     do {
@@ -159,15 +156,15 @@ static void print_drains(printer *p, uint64_t word)
         fprintf(p->out,
                 "    copy_matrix_cc_to_ubuf((__ubuf__ half *)(uint64_t)%" PRIu64
                 ", (__cc__ %s *)(uint64_t)%" PRIu64 ", UINT64_C(0x%" PRIx64 "), CRMODE_%s);\n",
-                bits(to, 0, 20), type[kind], bits(to, 20, 20), config, mode[kind]);
-    } while (!bits(to, 40, 1));
+                ac_bits(to, 0, 20), type[kind], ac_bits(to, 20, 20), config, mode[kind]);
+    } while (!ac_bits(to, 40, 1));
 }
 
 /* ---- loops ---------------------------------------------------------------------------------- */
 
 static void print_move(const printer *p, uint64_t move)
 {
-    const uint64_t i = bits(move, 0, 16) / 24, bytes = (uint64_t)((int64_t)move >> 16);
+    const uint64_t i = ac_bits(move, 0, 16) / 24, bytes = (uint64_t)((int64_t)move >> 16);
     fprintf(p->out, "        p%" PRIu64 " = ", i);
     if (p->bytes[i])
         fprintf(p->out, "in_ring(p%" PRIu64 " + %" PRIu64 ", %" PRIu64 ", %" PRIu64 ");\n", i,
@@ -178,7 +175,7 @@ static void print_move(const printer *p, uint64_t move)
 
 static void print_again(printer *p, uint64_t word)
 {
-    const uint64_t moves = bits(word, 8, 8);
+    const uint64_t moves = ac_bits(word, 8, 8);
     const uint32_t depth = --p->depth;
     for (uint32_t last = 0; last < 2 && moves; last++) {
         fprintf(p->out, last ? "    } else {\n" : "    if (turns%u > 1) {\n", depth);
@@ -202,7 +199,7 @@ static void print_start(printer *p, uint64_t count)
 static bool print_entry(printer *p)
 {
     const uint64_t word = next(p);
-    const uint32_t code = (uint32_t)bits(word, 0, 8);
+    const uint32_t code = (uint32_t)ac_bits(word, 0, 8);
     if (code < AC_OPCODES)
         print_instruction(p, word);
     else if (code == WORDS_TILE)
@@ -211,12 +208,12 @@ static bool print_entry(printer *p)
         print_drains(p, word);
     else if (code == WORDS_FLAGS)
         for (uint64_t list = word >> 8; list; list >>= 10)
-            fprintf(p->out, "    flag(%" PRIu64 ");\n", bits(list, 0, 10));
+            fprintf(p->out, "    flag(%" PRIu64 ");\n", ac_bits(list, 0, 10));
     else if (code == WORDS_SCALE) {
         fprintf(p->out, "    set_scale(");
         wide_operand(p, next(p));
-        fprintf(p->out, " >> 5 | %" PRIu64 ", (event_t)%" PRIu64 ");\n", bits(word, 10, 1) << 15,
-                bits(word, 8, 2));
+        fprintf(p->out, " >> 5 | %" PRIu64 ", (event_t)%" PRIu64 ");\n", ac_bits(word, 10, 1) << 15,
+                ac_bits(word, 8, 2));
     } else if (code == WORDS_MASK) {
         const uint64_t high = next(p);
         fprintf(p->out, "    set_vector_mask(UINT64_C(0x%" PRIx64 "), UINT64_C(0x%" PRIx64 "));\n",

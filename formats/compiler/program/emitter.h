@@ -29,8 +29,9 @@ void emit_data_close(emit_data *d);
 
 typedef struct emitter {
     const emit_c_request *request;
-    const mona_session *session; /* whose constants are bound */
-    const mona_plan *plan;       /* laid out to be linked */
+    mona_session *session; /* whose constants are bound */
+    const mona_plan *plan; /* laid out to be linked */
+    void *memory, *arena;  /* of these */
     const cpu_target *target;
     emit_data data; /* which operators on arrays read; empty: there are none */
     bool numbered;  /* tensors are called input_0, output_0 and so on */
@@ -53,15 +54,10 @@ static inline bool has_epilogue(const mona_bound_op *b)
     return mona_ops[b->op->kind]->has_epilogue && !has_filter(b);
 }
 
-/* The memory of a network that is planned and bound. */
-typedef struct emitter_memory {
-    void *plan, *arena;
-} emitter_memory;
-
 /* Whether it succeeds or not, close it. */
-bool emitter_open(emitter *e, emitter_memory *m, const mona_model *model,
-                  const emit_c_request *request, format_error *error);
-void emitter_close(emitter *e, const emitter_memory *m);
+bool emitter_open(emitter *e, const mona_model *model, const emit_c_request *request,
+                  format_error *error);
+void emitter_close(emitter *e);
 
 /* The row kernels of all operators that run. */
 uint32_t emitter_kernels(const mona_plan *plan);
