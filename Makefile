@@ -74,7 +74,14 @@ LIBRARIES := libavformat libavcodec libavutil libavfilter libswscale zlib libjpe
 PKG_CFLAGS := $(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null)
 # For mona sign and mona inspect --verify, which say so where it was not there.
 SODIUM := $(shell $(PKG_CONFIG) --exists libsodium 2>/dev/null && echo libsodium)
-LIBS := $(shell $(PKG_CONFIG) --libs $(LIBRARIES) $(SODIUM) 2>/dev/null) -pthread -lm
+# zlib and libjpeg, which only pictures need, are opened with the first one (pipeline/image/libraries.c), and FFmpeg's large
+# libraries by the command when they are needed (pipeline/base/on_demand.c), where they are shared. LINKED=1 links all.
+SHARED = $(shell $(CC) $(LDFLAGS) -print-file-name=lib$(1).so)
+ifeq ($(origin LINKED),undefined)
+LINKED := $(if $(and $(findstring /,$(call SHARED,avcodec)),$(findstring /,$(call SHARED,jpeg))),,1)
+endif
+LINK_LIBRARIES := $(if $(LINKED),$(LIBRARIES),$(filter-out zlib libjpeg,$(LIBRARIES)))
+LIBS := $(shell $(PKG_CONFIG) --libs $(LINK_LIBRARIES) $(SODIUM) 2>/dev/null) -pthread -lm
 # Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
 # what monavideo.h declares.
 HOST_CFLAGS = $(BASE) $(HARDENED) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
@@ -310,6 +317,8 @@ $(BUILD)/tests/%.o: tests/%.c Makefile
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
 
+$(BUILD)/pipeline/image/libraries.o: HOST_CFLAGS += $(if $(LINKED),-DMONA_LINKED)
+
 # What stb has beside the reading of PNG is left out when libmonavideo.so is linked.
 $(BUILD)/pipeline/image/stills.o: HOST_CFLAGS += -ffunction-sections
 # stb's PNG reader adds 0 to NULL and copies nothing to it for empty data.
@@ -340,13 +349,8 @@ $(BUILD)/models/embedded.o: models/embedded.c $(MODELS) $(BUILD)/gen/models.inc 
 	@mkdir -p $(@D)
 	$(Q)$(COMPILE_HOST)
 
-# FFmpeg's large libraries are opened when they are needed, where they are shared (pipeline/base/on_demand.c): ON_DEMAND= links
-# them.
 COMMAND_OBJ := $(APP_OBJ) $(PIPELINE_OBJ) $(FORMATS_OBJ)
-SHARED = $(shell $(CC) $(LDFLAGS) -print-file-name=lib$(1).so)
-ifeq ($(origin ON_DEMAND),undefined)
-ON_DEMAND := $(if $(SANITIZE)$(filter-out x86_64,$(ARCH)),,$(if $(findstring /,$(call SHARED,avcodec)),$(filter avcodec avformat avfilter,$(LIBRARIES:lib%=%))))
-endif
+ON_DEMAND := $(if $(LINKED)$(SANITIZE)$(filter-out x86_64,$(ARCH)),,$(filter avcodec avformat avfilter,$(LIBRARIES:lib%=%)))
 $(BUILD)/gen/on_demand.inc: $(COMMAND_OBJ)
 	@$(NM) -u $(COMMAND_OBJ) | awk '$$1 == "U" { print $$2 }' | sort -u > $@.used
 	@for l in $(ON_DEMAND); do \
@@ -379,7 +383,7 @@ static:
 	$(Q)CC='$(CC)' sh apps/static/libraries.sh $(STATIC)/libraries '$(SOURCES)'
 	$(Q)$(MAKE) --no-print-directory BUILD=$(STATIC) PKG_CONFIG='$(STATIC_PKG_CONFIG)' \
 	    LDFLAGS='$(LDFLAGS) -s -static-libgcc -Wl,--gc-sections -L$(STATIC)/libraries/lib' \
-	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" ON_DEMAND= SODIUM= $(STATIC)/mona
+	    LIBS="$$($(STATIC_PKG_CONFIG) --libs $(LIBRARIES) | sed 's/-lgcc_s\|-lgcc\|-lc //g') -lstdc++ -ldl -pthread -lm" LINKED=1 SODIUM= $(STATIC)/mona
 check-static: all $(BUILD)/scene
 	$(Q)BUILD=$(BUILD) SCRIPTS=tests/static.sh sh tests/run.sh static.sh
 
@@ -400,7 +404,7 @@ engine-only:
 # pipeline/, and of formats/ what it uses: nothing of apps/, no compiler and no ONNX. The archives' own public functions
 # stay inside: who wants them links libmona.so.
 VIDEO_SONAME := libmonavideo.so.$(firstword $(subst ., ,$(VERSION)))
-VIDEO_LIBS = $(shell $(PKG_CONFIG) --libs $(filter-out libprotobuf-c libcjson,$(LIBRARIES)) 2>/dev/null) -pthread -lm
+VIDEO_LIBS = $(shell $(PKG_CONFIG) --libs $(filter-out libprotobuf-c libcjson,$(LINK_LIBRARIES)) 2>/dev/null) -pthread -lm
 $(BUILD)/libformats.a: $(call obj,$(FORMATS_SRC))
 	$(Q)rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/libmonavideo.so: $(PIPELINE_OBJ) $(BUILD)/models/embedded.o $(BUILD)/libformats.a $(ARCHIVES)

@@ -10,6 +10,7 @@
 #include "apps/cli/save.h"
 #include "pipeline/base/sandbox.h"
 #include "pipeline/base/stop.h"
+#include "pipeline/image/picture_kind.h"
 #include "pipeline/job/devices.h"
 
 bool confine_refused;
@@ -112,6 +113,7 @@ void confine(const command *line, const void *values, const char *const *operand
                       "--no-sandbox: the policy of this service (MONA_POLICY) requires it"));
     each_file(line, values, operands, note_address, &w);
     if (!confine_refused && !(also & CONFINE_NOT) && !needs_driver(line, values)) {
+        picture_libraries(&(pipeline_error){0});
         listing l = {sandbox_begin(w.connects), also, line->lists};
         each_file(line, values, operands, allow_file, &l);
         if (also & CONFINE_TEMP) {

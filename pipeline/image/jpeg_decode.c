@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <jpeglib.h>
+#include "pipeline/image/libraries.h"
 
 enum { MAX_SCANS = 500 }; /* files of a few KB can have thousands, each over the whole picture */
 
@@ -40,10 +40,10 @@ static void limit_scans(j_common_ptr jpeg)
 static bool begin(reader *r, const uint8_t *file, size_t size, unsigned channels)
 {
     struct jpeg_decompress_struct *jpeg = &r->jpeg;
-    jpeg_create_decompress(jpeg);
+    libjpeg.jpeg_CreateDecompress(jpeg, JPEG_LIB_VERSION, sizeof *jpeg);
     jpeg->progress = &r->progress;
-    jpeg_mem_src(jpeg, file, size);
-    jpeg_read_header(jpeg, TRUE);
+    libjpeg.jpeg_mem_src(jpeg, file, size);
+    libjpeg.jpeg_read_header(jpeg, TRUE);
     if (jpeg->jpeg_color_space == JCS_UNKNOWN)
         return false;
     jpeg->out_color_space = jpeg->num_components == 4                    ? JCS_CMYK
@@ -65,25 +65,25 @@ static void read_pixels(reader *r, const still *image)
 {
     struct jpeg_decompress_struct *jpeg = &r->jpeg;
     const size_t row = (size_t)image->width * image->channels;
-    jpeg_start_decompress(jpeg);
+    libjpeg.jpeg_start_decompress(jpeg);
     const bool inks = jpeg->out_color_space == JCS_CMYK;
     JSAMPARRAY line =
         inks ? jpeg->mem->alloc_sarray((j_common_ptr)jpeg, JPOOL_IMAGE, 4 * jpeg->output_width, 1)
              : NULL;
     while (jpeg->output_scanline < jpeg->output_height) {
         uint8_t *to = image->pixels + jpeg->output_scanline * row;
-        jpeg_read_scanlines(jpeg, inks ? line : &to, 1);
+        libjpeg.jpeg_read_scanlines(jpeg, inks ? line : &to, 1);
         if (inks)
             rgb_of_inks(to, line[0], image->width, jpeg->saw_Adobe_marker);
     }
-    jpeg_finish_decompress(jpeg);
+    libjpeg.jpeg_finish_decompress(jpeg);
 }
 
 /* A decompressor that is only cleared can be destroyed. */
 static bool read_all(reader *r, still *image, const uint8_t *file, size_t size, unsigned channels,
                      bool head)
 {
-    r->jpeg.err = jpeg_std_error(&r->errors);
+    r->jpeg.err = libjpeg.jpeg_std_error(&r->errors);
     r->jpeg.client_data = r;
     r->errors.error_exit = fail;
     r->errors.emit_message = listen;
@@ -105,7 +105,7 @@ static bool read_some(still *image, const uint8_t *file, size_t size, unsigned c
 {
     reader r = {.progress = {.progress_monitor = limit_scans}};
     const bool good = read_all(&r, image, file, size, channels, head);
-    jpeg_destroy_decompress(&r.jpeg);
+    libjpeg.jpeg_destroy_decompress(&r.jpeg);
     if (!good) {
         free(image->pixels);
         image->pixels = NULL;

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <jpeglib.h>
-#include <jerror.h>
-
 #include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/libraries.h"
 #include "pipeline/image/still_encode.h"
+
+#include <jerror.h>
 
 enum { BLOCK_ROWS = 8, HALVED_UP_TO = 90, BEHIND_JFIF = 20 };
 
@@ -119,8 +119,8 @@ static void set_up(coder *c, const still_encoding *e, uint32_t rows)
     jpeg->image_height = rows;
     jpeg->input_components = (int)e->image->channels;
     jpeg->in_color_space = e->image->channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
-    jpeg_set_defaults(jpeg);
-    jpeg_set_quality(jpeg, (int)e->jpeg_quality, TRUE);
+    libjpeg.jpeg_set_defaults(jpeg);
+    libjpeg.jpeg_set_quality(jpeg, (int)e->jpeg_quality, TRUE);
     for (int i = 0; e->jpeg_quality > HALVED_UP_TO && i < 2; i++) {
         set_codes(jpeg->dc_huff_tbl_ptrs[i], &dc_codes[i]);
         set_codes(jpeg->ac_huff_tbl_ptrs[i], &ac_codes[i]);
@@ -130,32 +130,32 @@ static void set_up(coder *c, const still_encoding *e, uint32_t rows)
     jpeg->restart_in_rows = 1;
 }
 
-static void compress(coder *c, const still_encoding *e, uint32_t first, uint32_t rows)
+static void compress_strip(coder *c, const still_encoding *e, uint32_t first, uint32_t rows)
 {
     const size_t row = (size_t)e->image->width * e->image->channels;
     set_up(c, e, rows);
-    jpeg_start_compress(&c->jpeg, TRUE);
+    libjpeg.jpeg_start_compress(&c->jpeg, TRUE);
     still_encode_rows(e, first, rows, c->pixels);
     for (uint32_t y = 0; y < rows; y++)
-        jpeg_write_scanlines(&c->jpeg, &(JSAMPROW){c->pixels + y * row}, 1);
-    jpeg_finish_compress(&c->jpeg);
+        libjpeg.jpeg_write_scanlines(&c->jpeg, &(JSAMPROW){c->pixels + y * row}, 1);
+    libjpeg.jpeg_finish_compress(&c->jpeg);
 }
 
 static bool code(coder *c, const still_encoding *e, uint32_t first, uint32_t rows)
 {
     c->pixels = malloc((size_t)rows * e->image->width * e->image->channels);
-    c->jpeg.err = jpeg_std_error(&c->errors);
+    c->jpeg.err = libjpeg.jpeg_std_error(&c->errors);
     c->jpeg.client_data = c;
     c->errors.error_exit = fail;
     c->errors.output_message = ignore;
     if (!c->pixels || setjmp(c->failed))
         return false;
-    jpeg_create_compress(&c->jpeg);
+    libjpeg.jpeg_CreateCompress(&c->jpeg, JPEG_LIB_VERSION, sizeof c->jpeg);
     c->destination = (struct jpeg_destination_mgr){.init_destination = begin_output,
                                                    .empty_output_buffer = add_room,
                                                    .term_destination = end_output};
     c->jpeg.dest = &c->destination;
-    compress(c, e, first, rows);
+    compress_strip(c, e, first, rows);
     return true;
 }
 
@@ -192,7 +192,7 @@ static bool make(const void *context, uint32_t i, metadata_bytes *bytes)
     const uint32_t rows = strip_rows(e), first = i * rows, left = e->image->height - first;
     coder c = {.bytes = bytes};
     const bool good = code(&c, e, first, left < rows ? left : rows);
-    jpeg_destroy_compress(&c.jpeg);
+    libjpeg.jpeg_destroy_compress(&c.jpeg);
     free(c.pixels);
     return good && join(e, i, bytes, left <= rows);
 }

@@ -8,10 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include "engine/model_format.h"
 #include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/libraries.h"
 
 /* Including the final zeros. */
 static const char exif_head[] = "Exif\0", xmp_head[] = "http://ns.adobe.com/xap/1.0/",
@@ -135,7 +134,7 @@ static bool inflate_profile(picture_metadata *m, const uint8_t *data, size_t siz
     uint8_t *profile = malloc(found);
     if (!profile)
         return false;
-    const int code = uncompress(profile, &found, data + head, size - head);
+    const int code = zlib.uncompress(profile, &found, data + head, size - head);
     m->lost = code != Z_OK;
     const bool good = code == Z_DATA_ERROR || code == Z_BUF_ERROR ||
                       (code == Z_OK && metadata_append(&m->profile, profile, found));
@@ -220,10 +219,11 @@ static bool write_chunk(metadata_bytes *to, const char *type, const char *head, 
 static bool write_profile(metadata_bytes *to, const metadata_bytes *profile)
 {
     static const char head[] = "ICC profile\0"; /* method 0 */
-    uLongf size = compressBound(profile->size);
+    uLongf size = zlib.compressBound(profile->size);
     uint8_t *data = malloc(size);
     const bool good =
-        data && compress2(data, &size, profile->data, profile->size, Z_BEST_COMPRESSION) == Z_OK &&
+        data &&
+        zlib.compress2(data, &size, profile->data, profile->size, Z_BEST_COMPRESSION) == Z_OK &&
         write_chunk(to, "iCCP", head, sizeof head, data, size);
     free(data);
     return good;

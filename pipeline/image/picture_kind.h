@@ -29,6 +29,10 @@ picture_kind picture_kind_of(const uint8_t *file, size_t size);
 /* The name of a kind that mona does not read; NULL: unknown. path: TGA has no first bytes. */
 const char *picture_kind_unread(const char *path, const uint8_t *file, size_t size);
 
+/* Opens zlib and libjpeg, unless they are open. False: one of them is not there. A process that
+ * confines itself calls it before. */
+bool picture_libraries(pipeline_error *error);
+
 /* How strongly the coder of a still picture quantised it. */
 
 /* Whether the networks for JPEG suit a picture's file better than those for clean pictures: a JPEG

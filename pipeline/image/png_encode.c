@@ -4,10 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <zlib.h>
-
 #include <libavutil/intreadwrite.h>
 
+#include "pipeline/image/libraries.h"
 #include "pipeline/image/still_encode.h"
 
 enum { STRIP_BYTES = 1 << 20, FILTERS = 5 };
@@ -137,17 +136,18 @@ static bool compress_bytes(metadata_bytes *to, uint8_t *raw, size_t size, int le
 {
     enum { WINDOW_BITS = 15, MEMORY = 9, FLUSH_BYTES = 16 };
     z_stream z = {.next_in = raw, .avail_in = (uInt)size};
-    if (deflateInit2(&z, level, Z_DEFLATED, -WINDOW_BITS, MEMORY, strategy) != Z_OK)
+    if (zlib.deflateInit2_(&z, level, Z_DEFLATED, -WINDOW_BITS, MEMORY, strategy, ZLIB_VERSION,
+                           (int)sizeof z) != Z_OK)
         return false;
-    const size_t most = deflateBound(&z, (uLong)size) + FLUSH_BYTES, begin = to->size;
+    const size_t most = zlib.deflateBound(&z, (uLong)size) + FLUSH_BYTES, begin = to->size;
     bool good = metadata_append(to, NULL, most);
     if (good) {
         z.next_out = to->data + begin;
         z.avail_out = (uInt)most;
-        good = deflate(&z, last ? Z_FINISH : Z_FULL_FLUSH) == (last ? Z_STREAM_END : Z_OK);
+        good = zlib.deflate(&z, last ? Z_FINISH : Z_FULL_FLUSH) == (last ? Z_STREAM_END : Z_OK);
         to->size = begin + z.total_out;
     }
-    deflateEnd(&z);
+    zlib.deflateEnd(&z);
     return good;
 }
 
@@ -216,7 +216,7 @@ static bool make(const void *context, uint32_t i, metadata_bytes *bytes)
     const method *how = good ? choose(&s) : NULL;
     good = how && (i || metadata_append(bytes, zlib_head, sizeof zlib_head)) &&
            compress_rows(bytes, &s, 0, rows, how, how->level) &&
-           metadata_append(bytes, &(strip_end){adler32_z(1, s.raw, size), (z_off_t)size},
+           metadata_append(bytes, &(strip_end){zlib.adler32_z(1, s.raw, size), (z_off_t)size},
                            sizeof(strip_end));
     free(s.pixels);
     free(s.raw);
@@ -228,7 +228,7 @@ static bool put_chunk(const still_encoding *e, const char *type, const uint8_t *
     uint8_t head[8], tail[4];
     AV_WB32(head, (uint32_t)size);
     memcpy(head + 4, type, 4);
-    AV_WB32(tail, (uint32_t)crc32_z(crc32_z(0, head + 4, 4), data, size));
+    AV_WB32(tail, (uint32_t)zlib.crc32_z(zlib.crc32_z(0, head + 4, 4), data, size));
     return e->write(e->to, head, sizeof head) && e->write(e->to, data, size) &&
            e->write(e->to, tail, sizeof tail);
 }
@@ -239,7 +239,7 @@ static bool put(void *context, uint32_t i, metadata_bytes *bytes)
     strip_end end;
     bytes->size -= sizeof end;
     memcpy(&end, bytes->data + bytes->size, sizeof end);
-    p->sum = adler32_combine(p->sum, end.sum, end.raw);
+    p->sum = zlib.adler32_combine(p->sum, end.sum, end.raw);
     if (i + 1 == p->count) {
         AV_WB32(bytes->data + bytes->size, (uint32_t)p->sum); /* in the room of the end */
         bytes->size += 4;

@@ -207,7 +207,7 @@ bool still_read_bytes(still *image, const char *path, const uint8_t *file, size_
                       const still_wish *wish, pipeline_error *error)
 {
     *image = (still){0};
-    const bool good = read_bytes(image, path, file, size, wish, error);
+    const bool good = picture_libraries(error) && read_bytes(image, path, file, size, wish, error);
     if (!good)
         still_free(image);
     return good;
@@ -229,7 +229,8 @@ bool still_read_head(still *image, const char *path)
     pipeline_error unused = {0};
     *image = (still){0};
     uint8_t *file = read_file(path, &size, &unused);
-    const bool good = file && metadata_read(&image->metadata, file, size) &&
+    const bool good = file && picture_libraries(&unused) &&
+                      metadata_read(&image->metadata, file, size) &&
                       read_head(image, file, size, image->metadata.kind);
     free(file);
     if (!good)
@@ -319,7 +320,7 @@ bool still_check(const char *path, const still *image, pipeline_error *error)
                              "picture, found %ux%u and %" PRIu64
                              " MiB; a smaller --scale would fit",
                              path, MONA_MAX_SIDE, MAX_BYTES >> 20, width, height, bytes >> 20);
-    return true;
+    return picture_libraries(error);
 }
 
 typedef struct writer {

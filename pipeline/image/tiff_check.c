@@ -3,9 +3,8 @@
 
 #include <stdio.h>
 
-#include <zlib.h>
-
 #include "mona.h"
+#include "pipeline/image/libraries.h"
 #include "pipeline/image/tiff_tags.h"
 
 enum {
@@ -167,15 +166,15 @@ static bool inflates_to(const uint8_t *data, size_t size, uint64_t bytes)
     uint8_t piece[1 << 14];
     int code = Z_OK;
     z_stream z = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
-    if (inflateInit(&z) != Z_OK)
+    if (zlib.inflateInit_(&z, ZLIB_VERSION, (int)sizeof z) != Z_OK)
         return false;
     while (code == Z_OK && z.total_out < bytes) {
         z.next_out = piece;
         z.avail_out = sizeof piece;
-        code = inflate(&z, Z_SYNC_FLUSH);
+        code = zlib.inflate(&z, Z_SYNC_FLUSH);
     }
     const bool whole = z.total_out >= bytes || code == Z_DATA_ERROR;
-    inflateEnd(&z);
+    zlib.inflateEnd(&z);
     return whole;
 }
 
@@ -247,6 +246,8 @@ static bool check_strips(const checking *c, uint32_t bits)
         return true;
     if (!plain && value(c, TIFF_FILL_ORDER, 1) == REVERSED)
         return refuse(c, "bytes in their usual order", "bytes whose bits are reversed");
+    if (!picture_libraries(c->error))
+        return false;
     bool good = find_strips(&s, c, bits);
     for (uint32_t i = 0; good && i < s.begins.count; i++) {
         const size_t at = tiff_number(&c->file, &s.begins, i);

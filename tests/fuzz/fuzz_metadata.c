@@ -12,6 +12,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const pipeline_notes quiet = {0};
     picture_metadata m;
     pipeline_error unused = {0};
+    if (!picture_libraries(&unused))
+        abort();
     volatile bool whole = jpeg_check("a picture", data, size, &unused);
     (void)whole;
     if (metadata_read(&m, data, size) && metadata_orientation(&m) > 1)

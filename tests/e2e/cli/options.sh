@@ -207,20 +207,24 @@ same "--version names mona and five libraries of FFmpeg" "$(echo "$said" | grep 
 same "and their licence" "$(echo "$said" | grep -cE '^licence of these libraries: L?GPL version [23]')" 1
 same "and the release that is used" "$(echo "$said" | grep -c "FFmpeg $(ffmpeg -version | sed -n '1s/ffmpeg version \([^ ]*\).*/\1/p')\$")" 1
 
+printf 'P5 2 2 255\nabcd' > "$tmp/tiny.pgm"
+ffmpeg -v error -y -i "$tmp/tiny.pgm" "$tmp/tiny.png"
 # FFmpeg's large libraries are opened when they are needed: x86-64, without sanitisers.
 if [ "$(uname -m) $SANITIZE" = "x86_64 " ]; then
     mkdir "$tmp/broken"
     for library in avcodec avformat avfilter; do
         echo broken > "$tmp/broken/$(ldd "$BUILD/libmonavideo.so" | grep -o "^[^=]*lib$library\.so\.[0-9]*" | tr -d '\t')"
     done
-    printf 'P5 2 2 255\nabcd' > "$tmp/tiny.pgm"
-    ffmpeg -v error -y -i "$tmp/tiny.pgm" "$tmp/tiny.png"
     for output in png jpg; do
         succeeds "a picture needs none of them, $output" env LD_LIBRARY_PATH="$tmp/broken" "$mona" enhance -y "$tmp/tiny.png" -o "$tmp/tiny_out.$output"
     done
     fails "a film says what is missing" "mona: FFmpeg cannot be used: $tmp/broken/libav" \
         env LD_LIBRARY_PATH="$tmp/broken" "$mona" enhance -y "$tmp/small.mkv" -o "$tmp/no.mkv" --quiet
 fi
+mkdir "$tmp/no_jpeg"
+for number in 62 7 8 9; do echo broken > "$tmp/no_jpeg/libjpeg.so.$number"; done
+fails "a picture says what is missing" "mona: pictures need zlib and libjpeg: $tmp/no_jpeg/libjpeg.so" \
+    env LD_LIBRARY_PATH="$tmp/no_jpeg" "$mona" enhance -y "$tmp/tiny.png" -o "$tmp/no.png"
 # All ways to write a number of threads; the one line of a refusal shows which one was used.
 for jobs in "-j2:2:2" "--jobs=2" "-j2" "-j 2" "--jobs 2" "--threads=2"; do
     [ "$jobs" != -j2 ] || full || break

@@ -12,8 +12,8 @@ if [ -n "$SANITIZE" ]; then
     skip "sanitised libraries are not installed"
     exit 0
 fi
-same "it needs the libraries of video and pictures, and libc" "$(readelf -d "$BUILD/libmonavideo.so" | sed -n 's/.*NEEDED.*\[\(.*\)\.so\..*/\1/p' |
-    sed 's/^ld-linux.*/libc/' | sort -u | tr '\n' ' ')" "libavcodec libavfilter libavformat libavutil libc libjpeg libm libswscale libz "
+same "it needs the libraries of video, and libc" "$(readelf -d "$BUILD/libmonavideo.so" | sed -n 's/.*NEEDED.*\[\(.*\)\.so\..*/\1/p' |
+    sed 's/^ld-linux.*/libc/' | sort -u | tr '\n' ' ')" "libavcodec libavfilter libavformat libavutil libc libm libswscale "
 # The functions, also local ones, of the sources in these folders.
 functions() {
     find "$@" -name '*.c' | sed "s,^,$BUILD/,; s,c\$,o," | while read -r object; do [ ! -e "$object" ] || echo "$object"; done |
