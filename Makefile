@@ -83,8 +83,8 @@ endif
 LINK_LIBRARIES := $(if $(LINKED),$(LIBRARIES),$(filter-out zlib libjpeg,$(LIBRARIES)))
 LIBS := $(shell $(PKG_CONFIG) --libs $(LINK_LIBRARIES) $(SODIUM) 2>/dev/null) -pthread -lm
 # Position-independent as in PIE programs: the same objects make the command and libmonavideo.so, which shows only
-# what monavideo.h declares.
-HOST_CFLAGS = $(BASE) $(HARDENED) -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
+# what monavideo.h declares. Nothing unwinds the stack of C: debuggers have tables of their own.
+HOST_CFLAGS = $(BASE) $(HARDENED) -fno-asynchronous-unwind-tables -fPIC -fvisibility=hidden -D_GNU_SOURCE -I. -Iengine -I$(BUILD)/gen $(PKG_CFLAGS)
 COMPILE_HOST = $(CC) $(HOST_CFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 # ---- sources ----------------------------------------------------------------------------------
