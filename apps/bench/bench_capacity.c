@@ -43,15 +43,13 @@ static bool add_row(search *s, unsigned streams, double seconds, capacity_trial 
     const double value = statistics_select(t->times.ms, count, job->percentile);
     const bool holds = count > 0 && value <= job->budget_ms;
     cJSON *row = json_add_object(s->trials);
-    cJSON_AddNumberToObject(row, "streams", streams);
-    result_add_number(row, "seconds", seconds);
-    cJSON_AddNumberToObject(row, "frames", (double)count);
-    cJSON_AddNumberToObject(row, "left_out", (double)t->left_out);
-    result_add_number(row, "p50_ms", statistics_select(t->times.ms, count, 50));
-    result_add_number(row, percentile_key(job->percentile, key), value);
-    result_add_number(row, "max_ms", largest(&t->times));
+    JSON_ADD(row, NUMBER("streams", streams), ROUNDED("seconds", seconds), NUMBER("frames", count),
+             NUMBER("left_out", t->left_out),
+             ROUNDED("p50_ms", statistics_select(t->times.ms, count, 50)),
+             ROUNDED(percentile_key(job->percentile, key), value),
+             ROUNDED("max_ms", largest(&t->times)));
     if (!job->modelled)
-        result_add_number(row, "others", machine_others(&t->times.before, &t->times.after));
+        json_add_rounded(row, "others", machine_others(&t->times.before, &t->times.after));
     cJSON_AddBoolToObject(row, "holds", holds);
     return holds;
 }
@@ -177,12 +175,10 @@ bool bench_capacity(cJSON *result, const capacity_job *job)
 {
     search s = {.job = job, .trials = cJSON_CreateArray()};
     const unsigned streams = confirm(&s, find_most(&s));
-    cJSON_AddNumberToObject(result, "streams", streams);
-    result_add_number(result, "fps", job->fps);
+    JSON_ADD(result, NUMBER("streams", streams), ROUNDED("fps", job->fps));
     cJSON *budget = cJSON_AddObjectToObject(result, "budget");
-    result_add_number(budget, "percentile", job->percentile);
-    result_add_number(budget, "ms", job->budget_ms);
-    result_add_number(result, "seconds", job->seconds);
+    JSON_ADD(budget, ROUNDED("percentile", job->percentile), ROUNDED("ms", job->budget_ms));
+    json_add_rounded(result, "seconds", job->seconds);
     if (streams)
         add_last(result, "confirmed", &s, streams);
     add_last(result, "over", &s, streams ? more_than(streams) : 1);
@@ -190,14 +186,13 @@ bool bench_capacity(cJSON *result, const capacity_job *job)
     cJSON_AddStringToObject(result, "bound", bound_of(&s));
     if (!job->modelled) {
         capacity_parts_add(result, s.cpu_ms);
-        result_add_number(result, "stream_bytes", s.stream_bytes);
-        result_add_number(result, "free_bytes", job->free_bytes);
+        JSON_ADD(result, ROUNDED("stream_bytes", s.stream_bytes),
+                 ROUNDED("free_bytes", job->free_bytes));
     }
     if (streams) {
         cJSON *thousand = cJSON_AddObjectToObject(result, "thousand");
-        cJSON_AddNumberToObject(thousand, "streams", THOUSAND);
-        cJSON_AddNumberToObject(thousand, job->modelled ? "chips" : "machines",
-                                ceil((double)THOUSAND / streams));
+        JSON_ADD(thousand, NUMBER("streams", THOUSAND),
+                 NUMBER(job->modelled ? "chips" : "machines", ceil((double)THOUSAND / streams)));
     }
     return !s.broken;
 }

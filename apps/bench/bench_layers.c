@@ -70,7 +70,7 @@ bool bench_layers(cJSON *result, bench_session *session, const peak *limit, unsi
         cJSON *rows = cJSON_AddArrayToObject(result, "layers");
         layer_log_add_other(rows, layer_log_add(rows, &l, limit, rate / frames, 1, frame_ms, NULL),
                             frame_ms, NULL);
-        result_add_number(result, "observing", cost);
+        json_add_rounded(result, "observing", cost);
     }
     layer_log_close(&l);
     return done;

@@ -123,18 +123,12 @@ static void describe(cJSON *result, const run *r, const enhance_report *report)
     const struct job *s = r->job->enhance;
     const live_pace *p = &r->source.pace;
     bench_pipeline_describe(result, "live", s, report);
-    result_add_number(result, "source_fps", p->fps);
-    result_add_number(result, "jitter_ms", p->jitter_ms);
-    result_add_number(result, "late_ms", p->late_ms);
-    cJSON_AddNumberToObject(result, "late_every", p->late_every);
-    cJSON_AddNumberToObject(result, "burst", p->burst);
-    cJSON_AddNumberToObject(result, "burst_every", p->burst_every);
-    result_add_number(result, "max_delay_ms", 1e3 * s->max_delay);
-    cJSON_AddNumberToObject(result, "arrived", (double)report->live.arrived);
-    cJSON_AddNumberToObject(result, "frames", (double)report->frames);
-    cJSON_AddNumberToObject(result, "dropped", (double)report->live.dropped);
-    cJSON_AddNumberToObject(result, "expected", (double)r->source.frames);
-    result_add_number(result, "stream_bytes", r->bytes);
+    JSON_ADD(result, ROUNDED("source_fps", p->fps), ROUNDED("jitter_ms", p->jitter_ms),
+             ROUNDED("late_ms", p->late_ms), NUMBER("late_every", p->late_every),
+             NUMBER("burst", p->burst), NUMBER("burst_every", p->burst_every),
+             ROUNDED("max_delay_ms", 1e3 * s->max_delay), NUMBER("arrived", report->live.arrived),
+             NUMBER("frames", report->frames), NUMBER("dropped", report->live.dropped),
+             NUMBER("expected", r->source.frames), ROUNDED("stream_bytes", r->bytes));
     add_cpu(result, r);
 }
 

@@ -27,9 +27,9 @@ static bool mostly_int8(const mona_model *model)
 static void add_work(cJSON *result, const bench_model_job *job, const mona_plan *plan)
 {
     const double macs = (double)mona_plan_macs(plan);
-    result_add_number(result, "gmac", macs * 1e-9);
-    result_add_number(result, "gmac_per_s", macs / json_number(result, "p50_ms") * 1e-6);
-    cJSON_AddStringToObject(result, "precision", mostly_int8(job->model) ? "int8" : "fp16");
+    JSON_ADD(result, ROUNDED("gmac", macs * 1e-9),
+             ROUNDED("gmac_per_s", macs / json_number(result, "p50_ms") * 1e-6),
+             TEXT("precision", mostly_int8(job->model) ? "int8" : "fp16"));
 }
 
 static bool runs_here(const bench_model_job *job)
@@ -43,12 +43,12 @@ static void add_peak(cJSON *result, const bench_model_job *job, const peak *limi
     const bool int8 = mostly_int8(job->model);
     const double rate = json_number(result, "gmac_per_s");
     const double peak_rate = int8 ? limit->int8_gmac_per_s : limit->fp16_gmac_per_s;
-    result_add_number(result, "peak_gmac_per_s", peak_rate);
-    result_add_number(result, "peak_share", peak_rate > 0 ? rate / peak_rate : 0);
+    JSON_ADD(result, ROUNDED("peak_gmac_per_s", peak_rate),
+             ROUNDED("peak_share", peak_rate > 0 ? rate / peak_rate : 0));
     if (peak_rate > 0 && rate > peak_rate)
         result_warn(result, "faster than the peak, which was measured while others used the CPUs");
-    result_add_number(result, "memory_gb_per_s", 2 * limit->copy_gb_per_s);
-    result_add_number(result, "cache_gb_per_s", 2 * limit->cache_copy_gb_per_s);
+    JSON_ADD(result, ROUNDED("memory_gb_per_s", 2 * limit->copy_gb_per_s),
+             ROUNDED("cache_gb_per_s", 2 * limit->cache_copy_gb_per_s));
 }
 
 static bool fill(cJSON *result, const bench_model_job *job, bench_session *session,
@@ -73,9 +73,8 @@ static bool fill(cJSON *result, const bench_model_job *job, bench_session *sessi
     if (device_is_ascend(job->config->device) &&
         !chip_steps_add(result, session, job->model, CHIP_FRAMES))
         return false;
-    cJSON_AddNumberToObject(result, "arena_bytes",
-                            (double)mona_plan_arena_bytes(session->bound.plan));
-    cJSON_AddNumberToObject(result, "rss_bytes", resident);
+    JSON_ADD(result, NUMBER("arena_bytes", mona_plan_arena_bytes(session->bound.plan)),
+             NUMBER("rss_bytes", resident));
     result_add_crc(result, "model_crc32", job->model->header->crc32);
     result_add_crc(result, "input_crc32", bench_planes_input_crc(&session->planes));
     result_add_crc(result, "output_crc32", bench_planes_output_crc(&session->planes));

@@ -159,11 +159,9 @@ static void describe(cJSON *result, const bench_om_job *job, const om_bench *b)
     const mona_om_tensor in = mona_om_input(b->om, 0);
     const unsigned last = in.channels_last && in.rank == 4 ? 3 : in.rank;
     mona_device_query(job->device, &device);
-    cJSON_AddStringToObject(result, "kind", "om");
-    cJSON_AddStringToObject(result, "model", b->name);
-    cJSON_AddNumberToObject(result, "width", last < 2 ? 0 : in.dims[last - 1]);
-    cJSON_AddNumberToObject(result, "height", last < 2 ? 0 : in.dims[last - 2]);
-    cJSON_AddStringToObject(result, "device", device.name);
+    JSON_ADD(result, TEXT("kind", "om"), TEXT("model", b->name),
+             NUMBER("width", last < 2 ? 0 : in.dims[last - 1]),
+             NUMBER("height", last < 2 ? 0 : in.dims[last - 2]), TEXT("device", device.name));
 }
 
 static bool fill(cJSON *result, const bench_om_job *job, om_bench *b, const samples *s)
@@ -174,13 +172,13 @@ static bool fill(cJSON *result, const bench_om_job *job, om_bench *b, const samp
         return false;
     for (unsigned step = 0; step < STEPS; step++) {
         samples *t = &b->steps[step];
-        result_add_number(result, step_keys[step],
-                          statistics_select(t->ms + t->count - s->count, s->count, 50));
+        json_add_rounded(result, step_keys[step],
+                         statistics_select(t->ms + t->count - s->count, s->count, 50));
     }
     result_add_crc(result, "output_crc32", output_crc(b));
     if (!run_overlapped(b, s->count < 100 ? (unsigned)s->count : 100, &overlapped))
         return false;
-    result_add_number(result, "overlapped_ms", overlapped);
+    json_add_rounded(result, "overlapped_ms", overlapped);
     cJSON_AddItemToObject(result, "provenance", provenance());
     return true;
 }

@@ -124,16 +124,12 @@ void bench_pipeline_describe(cJSON *result, const char *kind, const job *s,
 {
     mona_device_properties device = {.name = "host", .isa = ""};
     mona_device_query(s->stage.devices.at[0], &device);
-    cJSON_AddStringToObject(result, "kind", kind);
-    cJSON_AddStringToObject(result, "clip", s->input.path);
+    JSON_ADD(result, TEXT("kind", kind), TEXT("clip", s->input.path));
     enhance_describe(result, s, report);
-    cJSON_AddNumberToObject(result, "width", report->in_width);
-    cJSON_AddNumberToObject(result, "height", report->in_height);
-    cJSON_AddNumberToObject(result, "out_width", report->out_width);
-    cJSON_AddNumberToObject(result, "out_height", report->out_height);
-    cJSON_AddStringToObject(result, "device", device.name);
-    cJSON_AddStringToObject(result, "isa", s->stage.cpu ? s->stage.cpu : device.isa);
-    cJSON_AddNumberToObject(result, "threads", s->stage.threads ? s->stage.threads : device.cores);
+    JSON_ADD(result, NUMBER("width", report->in_width), NUMBER("height", report->in_height),
+             NUMBER("out_width", report->out_width), NUMBER("out_height", report->out_height),
+             TEXT("device", device.name), TEXT("isa", s->stage.cpu ? s->stage.cpu : device.isa),
+             NUMBER("threads", s->stage.threads ? s->stage.threads : device.cores));
 }
 
 /* The mean work of a stage over all frames, as the sum of its operators; like theirs, it includes
@@ -152,9 +148,9 @@ static bool add_layers(cJSON *result, const run *r)
     const double ms_per_tick = r->ms_per_tick / (double)r->marks.count;
     if (!peak_measure((unsigned)json_number(result, "threads"), &limit))
         return cli_fail(0, "the peak cannot be measured: no threads or memory left");
-    result_add_number(result, "peak_gmac_per_s", limit.int8_gmac_per_s);
-    result_add_number(result, "memory_gb_per_s", 2 * limit.copy_gb_per_s);
-    result_add_number(result, "cache_gb_per_s", 2 * limit.cache_copy_gb_per_s);
+    JSON_ADD(result, ROUNDED("peak_gmac_per_s", limit.int8_gmac_per_s),
+             ROUNDED("memory_gb_per_s", 2 * limit.copy_gb_per_s),
+             ROUNDED("cache_gb_per_s", 2 * limit.cache_copy_gb_per_s));
     cJSON *rows = cJSON_AddArrayToObject(result, "layers");
     for (unsigned i = 0; i < r->job->enhance->count; i++) {
         const char *name = r->marks.names[PROBE_STAGE + i];
@@ -189,9 +185,8 @@ static cJSON *conclude(run *r, const enhance_report *report)
     for (size_t f = m->first; f < m->count && done; f++)
         done = samples_add(&r->times, pipeline_frame_ms(m, f));
     bench_pipeline_describe(result, "pipeline", job->enhance, report);
-    result_add_number(result, "source_fps", job->fps);
-    cJSON_AddNumberToObject(result, "engine_bytes", (double)report->engine_bytes);
-    cJSON_AddNumberToObject(result, "frame_bytes", (double)report->frame_bytes);
+    JSON_ADD(result, ROUNDED("source_fps", job->fps), NUMBER("engine_bytes", report->engine_bytes),
+             NUMBER("frame_bytes", report->frame_bytes));
     done =
         done && result_add_samples(result, &r->times, job->percentile) &&
         pipeline_marks_add(result, m, period_ms, job->budget_ms > 0 ? job->budget_ms : period_ms) &&

@@ -205,7 +205,7 @@ static bool add_stream(cJSON *list, const stream *s, double seconds)
     if (!result_add_statistics(o, s->times.ms, s->times.count) ||
         !result_add_statistics(cJSON_AddObjectToObject(o, "wait"), s->waits.ms, s->waits.count))
         return false;
-    result_add_number(o, "fps", (double)s->times.count / seconds);
+    json_add_rounded(o, "fps", (double)s->times.count / seconds);
     result_add_crc(o, "output_crc32", bench_planes_output_crc(&s->session.planes));
     return true;
 }
@@ -235,9 +235,9 @@ static bool add_streams(cJSON *result, const group *g, samples *all)
             if (!samples_add(all, own->ms[f]))
                 return false;
     }
-    result_add_number(result, "fairness", evenness(list, "iterations"));
-    result_add_number(result, "p99_fairness", evenness(list, "p99_ms"));
-    result_add_number(result, "fps", (double)all->count / seconds);
+    JSON_ADD(result, ROUNDED("fairness", evenness(list, "iterations")),
+             ROUNDED("p99_fairness", evenness(list, "p99_ms")),
+             ROUNDED("fps", (double)all->count / seconds));
     return all->count || cli_fail(0, "no stream finished a frame in the given time");
 }
 
@@ -246,16 +246,13 @@ static void describe(cJSON *result, const group *g)
     const mona_plan *first = g->streams[0].session.bound.plan;
     const mona_plan *last = g->streams[g->count - 1].session.bound.plan;
     result_describe(result, "streams", g->job->name, g->job->config->device, first);
-    cJSON_AddNumberToObject(result, "streams", g->count);
-    cJSON_AddNumberToObject(result, "devices", g->job->devices->count);
-    cJSON_AddNumberToObject(result, "at_once", g->places);
-    cJSON_AddNumberToObject(result, "arena_bytes", (double)mona_plan_arena_bytes(first));
+    JSON_ADD(result, NUMBER("streams", g->count), NUMBER("devices", g->job->devices->count),
+             NUMBER("at_once", g->places), NUMBER("arena_bytes", mona_plan_arena_bytes(first)));
     if (g->count > 1) {
-        cJSON_AddNumberToObject(result, "added_bytes", (double)mona_plan_arena_bytes(last));
-        cJSON_AddNumberToObject(result, "resident_bytes", (double)(g->resident / (g->count - 1)));
-        cJSON_AddNumberToObject(result, "plane_bytes",
-                                (double)bench_planes_bytes(&g->streams[0].session.planes));
-        cJSON_AddNumberToObject(result, "plan_bytes", (double)mona_plan_bytes(g->job->model));
+        JSON_ADD(result, NUMBER("added_bytes", mona_plan_arena_bytes(last)),
+                 NUMBER("resident_bytes", (double)(g->resident / (g->count - 1))),
+                 NUMBER("plane_bytes", bench_planes_bytes(&g->streams[0].session.planes)),
+                 NUMBER("plan_bytes", mona_plan_bytes(g->job->model)));
     }
     result_add_crc(result, "model_crc32", g->job->model->header->crc32);
 }

@@ -39,8 +39,8 @@ static void describe(const bench_request *b, cJSON *result, mona_size size)
     mona_device_query(b->config.device, &device);
     gethostname(host, sizeof host - 1);
     snprintf(text, sizeof text, "%ux%u", size.width, size.height);
-    cJSON_AddStringToObject(result, "kind", "capacity");
-    cJSON_AddStringToObject(result, "name", modelled_device(b->config.device) ? device.name : host);
+    JSON_ADD(result, TEXT("kind", "capacity"),
+             TEXT("name", modelled_device(b->config.device) ? device.name : host));
     add_given(result, "device", asked && strcmp(asked, "auto") != 0 ? asked : NULL);
     cJSON_AddStringToObject(result, "size", text);
     cJSON_AddItemToObject(result, "provenance", provenance());
@@ -86,7 +86,7 @@ static bool model_chip(const bench_request *b, const bench_model_job *job, cJSON
     capacity_modelled chip = {.streams = pace_of(b)};
     if (!modelled_frame_ms(&chip.frame_ms, job->name, job->model, &b->config, &b->costs))
         return false;
-    result_add_number(result, "frame_ms", chip.frame_ms);
+    json_add_rounded(result, "frame_ms", chip.frame_ms);
     return measure(b,
                    (capacity_job){.run = capacity_modelled_run, .context = &chip, .modelled = true},
                    result);

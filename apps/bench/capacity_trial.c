@@ -22,7 +22,7 @@ void capacity_parts_add(cJSON *result, const double ms[CAPACITY_PARTS])
 {
     cJSON *parts = cJSON_AddObjectToObject(result, "cpu_ms");
     for (unsigned i = 0; i < CAPACITY_PARTS; i++)
-        result_add_number(parts, capacity_part_names[i], ms[i]);
+        json_add_rounded(parts, capacity_part_names[i], ms[i]);
 }
 
 void capacity_parts_print(const cJSON *parts)

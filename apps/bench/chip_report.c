@@ -61,10 +61,8 @@ static bool add_checks(cJSON *report)
     cJSON *list = cJSON_AddArrayToObject(report, "checks");
     for (const ascend_finding *f = all.lines; f < all.lines + all.count; f++) {
         cJSON *o = json_add_object(list);
-        cJSON_AddStringToObject(o, "what", f->what);
-        cJSON_AddStringToObject(o, "state", f->state);
-        cJSON_AddStringToObject(o, "found", f->found);
-        cJSON_AddStringToObject(o, "advice", f->advice);
+        JSON_ADD(o, TEXT("what", f->what), TEXT("state", f->state), TEXT("found", f->found),
+                 TEXT("advice", f->advice));
     }
     puts(ok ? "installation: OK" : "installation: see mona devices --check");
     return ok;
@@ -78,13 +76,10 @@ static void add_chip(cJSON *report)
     char acl[40];
     cJSON *o = cJSON_AddObjectToObject(report, "chip");
     snprintf(acl, sizeof acl, "%d.%d.%d", info.acl[0], info.acl[1], info.acl[2]);
-    cJSON_AddStringToObject(o, "soc", info.soc);
-    cJSON_AddNumberToObject(o, "chips", info.chips);
-    cJSON_AddBoolToObject(o, "module", info.on_chip);
-    cJSON_AddStringToObject(o, "acl", acl);
-    cJSON_AddStringToObject(o, "driver", info.driver);
-    cJSON_AddStringToObject(o, "missing", info.missing ? info.missing : "");
-    cJSON_AddStringToObject(o, "no_video", info.no_video ? info.no_video : "");
+    JSON_ADD(o, TEXT("soc", info.soc), NUMBER("chips", info.chips), TRUTH("module", info.on_chip),
+             TEXT("acl", acl), TEXT("driver", info.driver),
+             TEXT("missing", info.missing ? info.missing : ""),
+             TEXT("no_video", info.no_video ? info.no_video : ""));
 }
 
 static void add_kernel(cJSON *report)
@@ -151,9 +146,7 @@ static bool add_network(cJSON *list, const char *name, mona_size size, const sam
 {
     model_source source = {0};
     cJSON *o = json_add_object(list);
-    cJSON_AddStringToObject(o, "model", name);
-    cJSON_AddNumberToObject(o, "width", size.width);
-    cJSON_AddNumberToObject(o, "height", size.height);
+    JSON_ADD(o, TEXT("model", name), NUMBER("width", size.width), NUMBER("height", size.height));
     if (!options_model(&source, name))
         return false;
     network n = {.name = name, .model = &source.model.model, .size = size};

@@ -162,8 +162,7 @@ static bool compare(cJSON *o, const char *encoder, int profile)
         f.video->profile = profile;
         equal = decode(&f, false, &notes, &host) && decode(&f, true, &notes, &chip) &&
                 host.frames == FRAMES && !memcmp(&host, &chip, sizeof host) && !why.text[0];
-        cJSON_AddNumberToObject(o, "frames", chip.frames);
-        cJSON_AddStringToObject(o, "error", why.text);
+        JSON_ADD(o, NUMBER("frames", chip.frames), TEXT("error", why.text));
     }
     cJSON_AddBoolToObject(o, "equal", equal);
     avcodec_free_context(&c);

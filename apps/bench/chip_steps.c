@@ -74,7 +74,7 @@ static bool add_median(cJSON *chip, const watched *w, unsigned step)
     for (size_t i = 0; i < w->begin[step].count && good; i++)
         good = samples_add(&lengths, w->end[step].ms[i] - w->begin[step].ms[i]);
     if (good)
-        result_add_number(chip, keys[step], statistics_select(lengths.ms, lengths.count, 50));
+        json_add_rounded(chip, keys[step], statistics_select(lengths.ms, lengths.count, 50));
     samples_free(&lengths);
     return good;
 }
@@ -119,10 +119,10 @@ static bool fill(cJSON *chip, watched *w, unsigned frames, double ms)
     if (join(w, frames)) {
         for (unsigned step = 0; step < STEPS && good; step++)
             good = add_median(chip, w, step);
-        result_add_number(chip, "together", together(w, frames));
+        json_add_rounded(chip, "together", together(w, frames));
         add_timeline(chip, w, frames);
     }
-    result_add_number(chip, "overlapped_ms", ms);
+    json_add_rounded(chip, "overlapped_ms", ms);
     return good;
 }
 

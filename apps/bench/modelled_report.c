@@ -111,8 +111,8 @@ static cJSON *json_op(const modelled_sample *s, unsigned index)
     cJSON *row = cJSON_CreateObject();
     const mona_modelled_op *op = &s->ops[index];
     const mona_file_op *file = &s->model.ops[index];
-    cJSON_AddStringToObject(row, "name", s->model.strings + file->name);
-    cJSON_AddNumberToObject(row, "ms", modelled_ms(s, op->cycles));
+    JSON_ADD(row, TEXT("name", s->model.strings + file->name),
+             NUMBER("ms", modelled_ms(s, op->cycles)));
     cJSON *busy = cJSON_AddObjectToObject(row, "busy");
     for (int p = 0; p < AC_PIPE_ALL; p++)
         cJSON_AddNumberToObject(busy, ac_pipe_name((ac_pipe)p), op->busy[p] / op->cycles);
@@ -124,20 +124,16 @@ static cJSON *json_op(const modelled_sample *s, unsigned index)
 static bool print_json(const char *name, const modelled_sample *s, const modelled_sample *replay,
                        cJSON *o)
 {
-    cJSON_AddStringToObject(o, "model", name);
-    cJSON_AddStringToObject(o, "device", "model310");
-    cJSON_AddBoolToObject(o, "modelled", true);
-    cJSON_AddBoolToObject(o, "sampled", s->sampled);
-    cJSON_AddNumberToObject(o, "cores", s->cores);
-    cJSON_AddNumberToObject(o, "modelled_ms", modelled_ms(s, s->cycles));
-    cJSON_AddNumberToObject(o, "modelled_ms_with_losses", modelled_ms(s, with_losses(s)));
-    cJSON_AddNumberToObject(o, "modelled_ms_replayed", modelled_ms(s, replay->cycles));
-    cJSON_AddNumberToObject(o, "modelled_cycles", nearbyint(s->cycles));
-    cJSON_AddNumberToObject(o, "modelled_gm_read", nearbyint(s->gm_read));
-    cJSON_AddNumberToObject(o, "modelled_gm_written", nearbyint(s->gm_written));
-    cJSON_AddNumberToObject(o, "instructions", (double)s->instructions);
-    cJSON_AddNumberToObject(o, "findings", (double)s->findings);
-    cJSON_AddNumberToObject(o, "arena_bytes", (double)s->arena_bytes);
+    JSON_ADD(o, TEXT("model", name), TEXT("device", "model310"), TRUTH("modelled", true),
+             TRUTH("sampled", s->sampled), NUMBER("cores", s->cores),
+             NUMBER("modelled_ms", modelled_ms(s, s->cycles)),
+             NUMBER("modelled_ms_with_losses", modelled_ms(s, with_losses(s))),
+             NUMBER("modelled_ms_replayed", modelled_ms(s, replay->cycles)),
+             NUMBER("modelled_cycles", nearbyint(s->cycles)),
+             NUMBER("modelled_gm_read", nearbyint(s->gm_read)),
+             NUMBER("modelled_gm_written", nearbyint(s->gm_written)),
+             NUMBER("instructions", s->instructions), NUMBER("findings", s->findings),
+             NUMBER("arena_bytes", s->arena_bytes));
     cJSON *ops = cJSON_AddArrayToObject(o, "operators");
     for (unsigned i = 0; i < s->op_count; i++)
         if (s->ops[i].cycles > 0)

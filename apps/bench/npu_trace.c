@@ -51,10 +51,7 @@ static bool print_json(FILE *f, cJSON *object, const char *after)
 static cJSON *entry(const char *phase, const char *name, uint32_t core, ac_pipe pipe)
 {
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "ph", phase);
-    cJSON_AddStringToObject(o, "name", name);
-    cJSON_AddNumberToObject(o, "pid", core);
-    cJSON_AddNumberToObject(o, "tid", pipe);
+    JSON_ADD(o, TEXT("ph", phase), TEXT("name", name), NUMBER("pid", core), NUMBER("tid", pipe));
     return o;
 }
 
@@ -78,13 +75,11 @@ static bool write_names(FILE *f, uint32_t core)
 static cJSON *span_of(const ac_model_event *e, double clock_mhz)
 {
     cJSON *o = entry("X", e->instruction, e->core, e->pipe);
-    cJSON_AddStringToObject(o, "cat", e->kernel ? e->kernel : "launch");
-    cJSON_AddNumberToObject(o, "ts", e->start / clock_mhz);
-    cJSON_AddNumberToObject(o, "dur", (e->end - e->start) / clock_mhz);
+    JSON_ADD(o, TEXT("cat", e->kernel ? e->kernel : "launch"), NUMBER("ts", e->start / clock_mhz),
+             NUMBER("dur", (e->end - e->start) / clock_mhz));
     cJSON *args = cJSON_AddObjectToObject(o, "args");
-    cJSON_AddStringToObject(args, "kernel", e->kernel ? e->kernel : "launch");
-    cJSON_AddNumberToObject(args, "index", (double)e->index);
-    cJSON_AddNumberToObject(args, "modelled_cycles", e->end - e->start);
+    JSON_ADD(args, TEXT("kernel", e->kernel ? e->kernel : "launch"), NUMBER("index", e->index),
+             NUMBER("modelled_cycles", e->end - e->start));
     return o;
 }
 
@@ -93,10 +88,9 @@ static cJSON *arrow_of(const ac_model_event *e, double clock_mhz)
 {
     const bool wait = e->flag_from != 0;
     cJSON *o = entry(wait ? "f" : "s", "flag", e->core, e->pipe);
-    cJSON_AddStringToObject(o, "cat", "flag");
-    cJSON_AddNumberToObject(o, "id",
-                            (double)(wait ? e->flag_from : e->index) * 64 + (double)e->core);
-    cJSON_AddNumberToObject(o, "ts", (wait ? e->end : e->start) / clock_mhz);
+    JSON_ADD(o, TEXT("cat", "flag"),
+             NUMBER("id", (double)(wait ? e->flag_from : e->index) * 64 + (double)e->core),
+             NUMBER("ts", (wait ? e->end : e->start) / clock_mhz));
     if (wait)
         cJSON_AddStringToObject(o, "bp", "e");
     return o;

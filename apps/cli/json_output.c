@@ -46,6 +46,26 @@ bool json_is_short(void)
     return atomic_load(&short_of_memory);
 }
 
+void json_add_rounded(cJSON *object, const char *key, double value)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.9g", value);
+    cJSON_AddNumberToObject(object, key, strtod(text, NULL));
+}
+
+void json_add(cJSON *object, const json_member *members)
+{
+    for (const json_member *m = members; m->key; m++)
+        if (m->kind == JSON_NUMBER)
+            cJSON_AddNumberToObject(object, m->key, m->number);
+        else if (m->kind == JSON_ROUNDED)
+            json_add_rounded(object, m->key, m->number);
+        else if (m->kind == JSON_TEXT)
+            cJSON_AddStringToObject(object, m->key, m->text);
+        else
+            cJSON_AddBoolToObject(object, m->key, m->number != 0);
+}
+
 char *json_text(const cJSON *document, bool indented)
 {
     enum { ESCAPE = sizeof "\\udcff" - 1 };

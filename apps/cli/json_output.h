@@ -25,6 +25,25 @@ static inline cJSON *json_add_object(cJSON *array)
     return object;
 }
 
+/* Rounded to nine significant digits, which keeps the nanoseconds of a time in seconds. */
+void json_add_rounded(cJSON *object, const char *key, double value);
+
+/* Adds members to an object, in their order. */
+typedef struct json_member {
+    const char *key;
+    enum { JSON_NUMBER, JSON_ROUNDED, JSON_TEXT, JSON_TRUTH } kind;
+    double number;
+    const char *text;
+} json_member;
+
+#define NUMBER(key, value) ((json_member){key, JSON_NUMBER, (double)(value), NULL})
+#define ROUNDED(key, value) ((json_member){key, JSON_ROUNDED, value, NULL})
+#define TEXT(key, value) ((json_member){key, JSON_TEXT, 0, value})
+#define TRUTH(key, value) ((json_member){key, JSON_TRUTH, value, NULL})
+#define JSON_ADD(object, ...) json_add(object, (const json_member[]){__VA_ARGS__, {0}})
+
+void json_add(cJSON *object, const json_member *members);
+
 /* The text of a document, which may be NULL: indented, or one line. The caller frees it. NULL: out
  * of memory. */
 char *json_text(const cJSON *document, bool indented);

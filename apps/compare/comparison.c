@@ -125,13 +125,9 @@ static unsigned row_at(const compare_result *r, unsigned i)
 static cJSON *side_json(const compare_side *s, const char *path)
 {
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "file", path);
-    cJSON_AddNumberToObject(o, "width", s->width);
-    cJSON_AddNumberToObject(o, "height", s->height);
-    cJSON_AddStringToObject(o, "pixel_format", av_get_pix_fmt_name(s->pix_fmt));
-    cJSON_AddStringToObject(o, "codec", s->codec);
-    cJSON_AddNumberToObject(o, "fps", s->rate);
-    cJSON_AddNumberToObject(o, "bytes", (double)s->file_bytes);
+    JSON_ADD(o, TEXT("file", path), NUMBER("width", s->width), NUMBER("height", s->height),
+             TEXT("pixel_format", av_get_pix_fmt_name(s->pix_fmt)), TEXT("codec", s->codec),
+             NUMBER("fps", s->rate), NUMBER("bytes", s->file_bytes));
     return o;
 }
 
@@ -139,9 +135,9 @@ static cJSON *side_json(const compare_side *s, const char *path)
 static void add_flicker(cJSON *o, const compare_result *r, unsigned row)
 {
     const flicker_sums *s = &r->flicker.rows[row];
-    cJSON_AddNumberToObject(o, "flicker", flicker_of(s, s->b, r->pix_fmt));
-    cJSON_AddNumberToObject(o, "flicker_of_a", flicker_of(s, s->a, r->pix_fmt));
-    cJSON_AddNumberToObject(o, "still", s->all ? (double)s->still / (double)s->all : NAN);
+    JSON_ADD(o, NUMBER("flicker", flicker_of(s, s->b, r->pix_fmt)),
+             NUMBER("flicker_of_a", flicker_of(s, s->a, r->pix_fmt)),
+             NUMBER("still", s->all ? (double)s->still / (double)s->all : NAN));
 }
 
 cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
@@ -155,15 +151,14 @@ cJSON *comparison_json(const comparison_log *log, const char *a, const char *b)
     for (unsigned i = 0; i < row_count(r); i++) {
         const compare_row *row = &r->rows[row_at(r, i)];
         cJSON *o = json_add_object(planes);
-        cJSON_AddStringToObject(o, "plane", quality_plane_name(r->pix_fmt, row_at(r, i)));
-        cJSON_AddNumberToObject(o, "mse", row->mse);
+        JSON_ADD(o, TEXT("plane", quality_plane_name(r->pix_fmt, row_at(r, i))),
+                 NUMBER("mse", row->mse));
         cJSON_AddNumberToObject(o, "psnr",
                                 quality_psnr(r->pix_fmt, row->mse)); /* inf becomes null */
         cJSON_AddNumberToObject(o, "psnr_worst", quality_psnr(r->pix_fmt, row->worst_mse));
-        cJSON_AddNumberToObject(o, "psnr_worst_frame", (double)row->worst_mse_frame);
-        cJSON_AddNumberToObject(o, "ssim", row->ssim);
-        cJSON_AddNumberToObject(o, "ssim_worst", row->worst_ssim);
-        cJSON_AddNumberToObject(o, "ssim_worst_frame", (double)row->worst_ssim_frame);
+        JSON_ADD(o, NUMBER("psnr_worst_frame", row->worst_mse_frame), NUMBER("ssim", row->ssim),
+                 NUMBER("ssim_worst", row->worst_ssim),
+                 NUMBER("ssim_worst_frame", row->worst_ssim_frame));
         add_flicker(o, r, row_at(r, i));
     }
     return document;
@@ -175,8 +170,7 @@ void comparison_add_frames(const comparison_log *log, cJSON *document)
     cJSON *frames = cJSON_AddArrayToObject(document, "per_frame");
     for (size_t k = 0; k < log->count; k++) {
         cJSON *o = cJSON_CreateObject();
-        cJSON_AddNumberToObject(o, "frame", (double)k);
-        cJSON_AddNumberToObject(o, "time", log->frames[k].time);
+        JSON_ADD(o, NUMBER("frame", k), NUMBER("time", log->frames[k].time));
         for (int ssim = 0; ssim < 2; ssim++) {
             cJSON *values = cJSON_AddObjectToObject(o, ssim ? "ssim" : "psnr");
             for (unsigned i = 0; i < row_count(r); i++)

@@ -11,6 +11,7 @@
 #include <libavutil/base64.h>
 #include <libavutil/pixdesc.h>
 
+#include "apps/cli/json_output.h"
 #include "apps/page/page.h"
 #include "pipeline/base/outfile.h"
 
@@ -109,8 +110,7 @@ static bool add_views(cJSON *document, const comparison_log *log)
         if (!v->b || (i < COMPARISON_SPREAD && v->frame == worst))
             continue;
         cJSON *view = cJSON_CreateObject();
-        cJSON_AddNumberToObject(view, "frame", (double)v->frame);
-        cJSON_AddBoolToObject(view, "worst", v->frame == worst);
+        JSON_ADD(view, NUMBER("frame", v->frame), TRUTH("worst", v->frame == worst));
         good = cJSON_AddItemToArray(views, view) && add_picture(view, "a", v->a) &&
                add_picture(view, "b", v->b);
     }
@@ -144,17 +144,14 @@ static cJSON *document_of(const report *r, const comparison_log *log)
     snprintf(text, sizeof text, "%s and %s", outfile_base_name(r->a), outfile_base_name(r->b));
     cJSON_AddStringToObject(document, "title", text);
     snprintf(text, sizeof text, "%s and %s, frame by frame", r->labels[0], r->labels[1]);
-    cJSON_AddStringToObject(document, "subtitle", text);
-    cJSON_AddStringToObject(document, "note", r->note);
-    cJSON_AddStringToObject(document, "extreme", r->extreme);
-    cJSON_AddStringToObject(document, "measured", r->measured);
-    cJSON_AddStringToObject(document, "words", r->words ? r->words : "");
+    JSON_ADD(document, TEXT("subtitle", text), TEXT("note", r->note), TEXT("extreme", r->extreme),
+             TEXT("measured", r->measured), TEXT("words", r->words ? r->words : ""));
     cJSON_AddItemToObject(document, "labels", cJSON_CreateStringArray(r->labels, 2));
     const bool lying = orientation_swaps(b->turn);
     const double aspect = b->aspect.num > 0 && b->aspect.den > 0 ? av_q2d(b->aspect) : 1;
-    cJSON_AddNumberToObject(document, "width", lying ? b->height : b->width);
-    cJSON_AddNumberToObject(document, "height", lying ? b->width : b->height);
-    cJSON_AddNumberToObject(document, "aspect", lying ? 1 / aspect : aspect);
+    JSON_ADD(document, NUMBER("width", lying ? b->height : b->width),
+             NUMBER("height", lying ? b->width : b->height),
+             NUMBER("aspect", lying ? 1 / aspect : aspect));
     add_headline(document, r, log);
     add_series(document, r, log);
     cJSON *facts = cJSON_AddArrayToObject(document, "facts");

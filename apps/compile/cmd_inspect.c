@@ -205,16 +205,14 @@ static cJSON *describe_onnx(const char *path, const Onnx__ModelProto *model)
     const Onnx__GraphProto *g = model->graph;
     cJSON *document = cJSON_CreateObject();
     char text[256];
-    cJSON_AddStringToObject(document, "file", path);
-    cJSON_AddStringToObject(document, "model", onnx_text(g->name));
-    cJSON_AddStringToObject(document, "producer", onnx_text(model->producer_name));
-    cJSON_AddNumberToObject(document, "version", (double)model->ir_version);
+    JSON_ADD(document, TEXT("file", path), TEXT("model", onnx_text(g->name)),
+             TEXT("producer", onnx_text(model->producer_name)),
+             NUMBER("version", model->ir_version));
     cJSON *nodes = cJSON_AddArrayToObject(document, "nodes");
     for (size_t i = 0; i < g->n_node; i++) {
         const Onnx__NodeProto *n = g->node[i];
         cJSON *row = json_add_object(nodes);
-        cJSON_AddStringToObject(row, "op", onnx_text(n->op_type));
-        cJSON_AddStringToObject(row, "name", onnx_text(n->name));
+        JSON_ADD(row, TEXT("op", onnx_text(n->op_type)), TEXT("name", onnx_text(n->name)));
         join(n->input, n->n_input, text, sizeof text);
         cJSON_AddStringToObject(row, "inputs", text);
         join(n->output, n->n_output, text, sizeof text);

@@ -35,13 +35,10 @@ static cJSON *describe(const operator_row *row)
     cJSON *entry = cJSON_CreateObject();
     reference_types(about->types, types, sizeof types);
     inputs_text(about, inputs, sizeof inputs);
-    cJSON_AddStringToObject(entry, "operator", row->name);
-    cJSON_AddNumberToObject(entry, "since", (double)about->since);
-    cJSON_AddStringToObject(entry, "inputs", inputs);
-    cJSON_AddStringToObject(entry, "maps", row->import ? row->maps : "");
-    cJSON_AddStringToObject(entry, "precisions", row->import ? "fp16, int8" : "");
-    cJSON_AddStringToObject(entry, "arrays", row->array ? row->arrays : "");
-    cJSON_AddStringToObject(entry, "types", types);
+    JSON_ADD(entry, TEXT("operator", row->name), NUMBER("since", about->since),
+             TEXT("inputs", inputs), TEXT("maps", row->import ? row->maps : ""),
+             TEXT("precisions", row->import ? "fp16, int8" : ""),
+             TEXT("arrays", row->array ? row->arrays : ""), TEXT("types", types));
     return entry;
 }
 
@@ -61,10 +58,8 @@ static cJSON *fusion_rules(void)
     for (int r = 0; r < FUSION_RULES; r++) {
         const fusion_row *row = fusion_rule_row((fusion_rule)r);
         cJSON *entry = json_add_object(list);
-        cJSON_AddStringToObject(entry, "rule", row->name);
-        cJSON_AddStringToObject(entry, "may be off", row->mandatory ? "no" : "yes");
-        cJSON_AddStringToObject(entry, "pass", row->pass);
-        cJSON_AddStringToObject(entry, "does", row->does);
+        JSON_ADD(entry, TEXT("rule", row->name), TEXT("may be off", row->mandatory ? "no" : "yes"),
+                 TEXT("pass", row->pass), TEXT("does", row->does));
     }
     return list;
 }

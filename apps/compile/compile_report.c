@@ -26,13 +26,9 @@ static cJSON *rules_of(const fusion_log *log, const fusion_switches *switches)
         const fusion_row *row = fusion_rule_row((fusion_rule)r);
         const fusion_count n = fusion_log_count(log, (fusion_rule)r);
         cJSON *entry = json_add_object(list);
-        cJSON_AddStringToObject(entry, "rule", row->name);
-        cJSON_AddStringToObject(entry, "does", row->does);
-        cJSON_AddStringToObject(entry, "pass", row->pass);
-        cJSON_AddBoolToObject(entry, "mandatory", row->mandatory);
-        cJSON_AddBoolToObject(entry, "on", !switches->off[r]);
-        cJSON_AddNumberToObject(entry, "matched", (double)n.matched);
-        cJSON_AddNumberToObject(entry, "applied", (double)n.applied);
+        JSON_ADD(entry, TEXT("rule", row->name), TEXT("does", row->does), TEXT("pass", row->pass),
+                 TRUTH("mandatory", row->mandatory), TRUTH("on", !switches->off[r]),
+                 NUMBER("matched", n.matched), NUMBER("applied", n.applied));
     }
     return list;
 }
@@ -45,10 +41,8 @@ static cJSON *kept_of(const fusion_log *log)
         if (!e->why_not)
             continue;
         cJSON *entry = json_add_object(list);
-        cJSON_AddStringToObject(entry, "rule", fusion_rule_row(e->rule)->name);
-        cJSON_AddStringToObject(entry, "operator", e->node);
-        cJSON_AddStringToObject(entry, "type", e->op_type);
-        cJSON_AddStringToObject(entry, "why", e->why_not);
+        JSON_ADD(entry, TEXT("rule", fusion_rule_row(e->rule)->name), TEXT("operator", e->node),
+                 TEXT("type", e->op_type), TEXT("why", e->why_not));
     }
     return list;
 }
@@ -62,9 +56,8 @@ static cJSON *quantised_of(const fusion_log *log)
         if (!e->outcome)
             continue;
         cJSON *entry = json_add_object(list);
-        cJSON_AddStringToObject(entry, "operator", e->node);
-        cJSON_AddStringToObject(entry, "type", e->op_type);
-        cJSON_AddStringToObject(entry, "outcome", e->outcome);
+        JSON_ADD(entry, TEXT("operator", e->node), TEXT("type", e->op_type),
+                 TEXT("outcome", e->outcome));
     }
     return list;
 }
@@ -78,10 +71,8 @@ static void add_coverage(cJSON *document, const fusion_log *log)
         all.matched += n.matched;
         all.applied += n.applied;
     }
-    cJSON_AddNumberToObject(document, "fusible", (double)all.matched);
-    cJSON_AddNumberToObject(document, "fused", (double)all.applied);
-    cJSON_AddNumberToObject(document, "coverage",
-                            all.matched ? (double)all.applied / (double)all.matched : NAN);
+    JSON_ADD(document, NUMBER("fusible", all.matched), NUMBER("fused", all.applied),
+             NUMBER("coverage", all.matched ? (double)all.applied / (double)all.matched : NAN));
 }
 
 /* ---- memory --------------------------------------------------------------------------------- */
@@ -101,10 +92,8 @@ static void add_array(const needs *n, const mona_op_info *info)
     if (!n->arrays || strncmp(info->kind, "array_", 6) != 0)
         return;
     cJSON *entry = json_add_object(n->arrays);
-    cJSON_AddStringToObject(entry, "operator", info->name);
-    cJSON_AddStringToObject(entry, "kind", info->kind + 6);
-    cJSON_AddNumberToObject(entry, "macs", (double)info->macs);
-    cJSON_AddNumberToObject(entry, "bytes", (double)info->plane_bytes);
+    JSON_ADD(entry, TEXT("operator", info->name), TEXT("kind", info->kind + 6),
+             NUMBER("macs", info->macs), NUMBER("bytes", info->plane_bytes));
     const char *why = compiler_why_array(n->compiler, info->name);
     if (why)
         cJSON_AddStringToObject(entry, "why", why);
@@ -140,20 +129,18 @@ static void add_memory(cJSON *document, const needs *n, const needs *plain)
     const double all = (double)n->tensors.all_bytes;
     char size[32];
     snprintf(size, sizeof size, "%ux%u", n->size.width, n->size.height);
-    cJSON_AddStringToObject(memory, "size", size);
-    cJSON_AddNumberToObject(memory, "calls", n->calls);
-    cJSON_AddNumberToObject(memory, "tensors_bytes", all);
-    cJSON_AddNumberToObject(memory, "planned_bytes", (double)n->tensors.planned_bytes);
-    cJSON_AddNumberToObject(memory, "live_bytes", (double)n->tensors.live_bytes);
+    JSON_ADD(memory, TEXT("size", size), NUMBER("calls", n->calls), NUMBER("tensors_bytes", all),
+             NUMBER("planned_bytes", n->tensors.planned_bytes),
+             NUMBER("live_bytes", n->tensors.live_bytes));
     if (all > 0) {
-        cJSON_AddNumberToObject(memory, "reuse", 1 - (double)n->tensors.planned_bytes / all);
-        cJSON_AddNumberToObject(memory, "bound", 1 - (double)n->tensors.live_bytes / all);
+        JSON_ADD(memory, NUMBER("reuse", 1 - (double)n->tensors.planned_bytes / all),
+                 NUMBER("bound", 1 - (double)n->tensors.live_bytes / all));
     }
     if (!plain)
         return;
     cJSON *before = cJSON_AddObjectToObject(memory, "plain");
-    cJSON_AddNumberToObject(before, "calls", plain->calls);
-    cJSON_AddNumberToObject(before, "tensors_bytes", (double)plain->tensors.all_bytes);
+    JSON_ADD(before, NUMBER("calls", plain->calls),
+             NUMBER("tensors_bytes", plain->tensors.all_bytes));
 }
 
 /* Figures without fusion: with every optional rule off. A model that cannot be compiled in this
@@ -186,10 +173,8 @@ static cJSON *layers_of(const compiler *c)
                         {"saturated", l.saturated}, {"drop", l.drop},
                         {"fp16_cost", l.fp16_cost}, {"int8_cost", l.int8_cost}};
         cJSON *entry = json_add_object(list);
-        cJSON_AddStringToObject(entry, "layer", l.name);
-        cJSON_AddStringToObject(entry, "precision", l.made_int8 ? "int8" : "fp16");
-        cJSON_AddBoolToObject(entry, "pinned", l.pinned);
-        cJSON_AddBoolToObject(entry, "given", l.prequantised);
+        JSON_ADD(entry, TEXT("layer", l.name), TEXT("precision", l.made_int8 ? "int8" : "fp16"),
+                 TRUTH("pinned", l.pinned), TRUTH("given", l.prequantised));
         for (size_t k = 0; k < sizeof measured / sizeof *measured; k++)
             if (isfinite(measured[k].value))
                 cJSON_AddNumberToObject(entry, measured[k].name, measured[k].value);
@@ -205,11 +190,10 @@ static cJSON *describe(const compile_report *r, compiler *c)
     cJSON *document = cJSON_CreateObject();
     needs compiled = {.arrays = cJSON_AddArrayToObject(document, "arrays"), .compiler = c};
     needs plain = {0};
-    cJSON_AddStringToObject(document, "file", r->output);
-    cJSON_AddStringToObject(document, "onnx", r->onnx);
+    JSON_ADD(document, TEXT("file", r->output), TEXT("onnx", r->onnx));
     const bool mixed = r->precision == PRECISION_INT8 && precision_exceptions(c);
-    cJSON_AddStringToObject(document, "precision", mixed ? "mixed" : precision_name(r->precision));
-    cJSON_AddNumberToObject(document, "bytes", (double)r->size);
+    JSON_ADD(document, TEXT("precision", mixed ? "mixed" : precision_name(r->precision)),
+             NUMBER("bytes", r->size));
     add_coverage(document, log);
     cJSON_AddItemToObject(document, "rules", rules_of(log, &r->options->fusion));
     cJSON_AddItemToObject(document, "kept", kept_of(log));

@@ -19,11 +19,8 @@ static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
         char size[32] = "any";
         if (t->height)
             snprintf(size, sizeof size, "%ux%u", t->width, t->height);
-        cJSON_AddStringToObject(row, "name", t->name);
-        cJSON_AddStringToObject(row, "type", mona_type_name(t->type));
-        cJSON_AddNumberToObject(row, "channels", t->channels);
-        cJSON_AddStringToObject(row, "size", size);
-        cJSON_AddNumberToObject(row, "scale", (double)t->scale);
+        JSON_ADD(row, TEXT("name", t->name), TEXT("type", mona_type_name(t->type)),
+                 NUMBER("channels", t->channels), TEXT("size", size), NUMBER("scale", t->scale));
     }
     return rows;
 }
@@ -199,16 +196,14 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     cJSON *row = cJSON_CreateObject();
     char text[256] = "";
     const mona_file_tensor *out = &m->tensors[op->output];
-    cJSON_AddStringToObject(row, "op", describe_op_name(op));
-    cJSON_AddStringToObject(row, "name", m->strings + op->name);
+    JSON_ADD(row, TEXT("op", describe_op_name(op)), TEXT("name", m->strings + op->name));
     for (uint32_t i = 0; i < op->input_count; i++)
         table_append(text, sizeof text,
                      op->inputs[i] == MONA_NONE ? "constant"
                                                 : m->strings + m->tensors[op->inputs[i]].name);
     cJSON_AddStringToObject(row, "inputs", text);
     snprintf(text, sizeof text, "%u x %s", out->channels, mona_type_name(out->type));
-    cJSON_AddStringToObject(row, "output", text);
-    cJSON_AddNumberToObject(row, "scale", (double)out->scale);
+    JSON_ADD(row, TEXT("output", text), NUMBER("scale", out->scale));
     text[0] = 0;
     if (describe[op->kind])
         describe[op->kind](op, text, sizeof text);
@@ -238,12 +233,10 @@ cJSON *describe_model(const char *path, const mona_model *m)
 {
     cJSON *document = cJSON_CreateObject();
     mona_tensor_info tensors[MONA_MAX_IO];
-    cJSON_AddStringToObject(document, "file", path);
-    cJSON_AddStringToObject(document, "model", m->strings + m->header->name);
-    cJSON_AddStringToObject(document, "producer", m->strings + m->header->producer);
-    cJSON_AddNumberToObject(document, "version", m->header->version);
-    cJSON_AddNumberToObject(document, "release", mona_model_release(m));
-    cJSON_AddNumberToObject(document, "bytes", (double)m->header->file_bytes);
+    JSON_ADD(document, TEXT("file", path), TEXT("model", m->strings + m->header->name),
+             TEXT("producer", m->strings + m->header->producer),
+             NUMBER("version", m->header->version), NUMBER("release", mona_model_release(m)),
+             NUMBER("bytes", m->header->file_bytes));
     for (unsigned i = 0; i < mona_model_input_count(m); i++)
         tensors[i] = mona_model_input(m, i);
     cJSON *inputs = tensor_rows(tensors, mona_model_input_count(m));
@@ -264,21 +257,19 @@ void describe_plan(cJSON *document, const mona_plan *plan)
 {
     cJSON *summary = cJSON_AddObjectToObject(document, "plan");
     mona_tensor_info tensors[2 * MONA_MAX_IO];
-    cJSON_AddNumberToObject(summary, "arena_bytes", (double)mona_plan_arena_bytes(plan));
-    cJSON_AddNumberToObject(summary, "stack_bytes", (double)mona_plan_stack_bytes(plan));
-    cJSON_AddNumberToObject(summary, "threads", mona_plan_threads(plan));
-    cJSON_AddStringToObject(summary, "isa", mona_plan_isa(plan));
-    cJSON_AddNumberToObject(summary, "macs", (double)mona_plan_macs(plan));
+    JSON_ADD(summary, NUMBER("arena_bytes", mona_plan_arena_bytes(plan)),
+             NUMBER("stack_bytes", mona_plan_stack_bytes(plan)),
+             NUMBER("threads", mona_plan_threads(plan)), TEXT("isa", mona_plan_isa(plan)),
+             NUMBER("macs", mona_plan_macs(plan)));
     mona_lines lines;
     if (mona_plan_lines(plan, &lines) == MONA_OK) {
-        cJSON_AddNumberToObject(summary, "lines", lines.count);
-        cJSON_AddNumberToObject(summary, "latency_lines", lines.latency);
+        JSON_ADD(summary, NUMBER("lines", lines.count), NUMBER("latency_lines", lines.latency));
     }
     mona_plan_tensors between;
     mona_plan_tensors_of(plan, &between);
-    cJSON_AddNumberToObject(summary, "tensors_bytes", (double)between.all_bytes);
-    cJSON_AddNumberToObject(summary, "tensors_live_bytes", (double)between.live_bytes);
-    cJSON_AddNumberToObject(summary, "tensors_planned_bytes", (double)between.planned_bytes);
+    JSON_ADD(summary, NUMBER("tensors_bytes", between.all_bytes),
+             NUMBER("tensors_live_bytes", between.live_bytes),
+             NUMBER("tensors_planned_bytes", between.planned_bytes));
     const unsigned inputs = (unsigned)cJSON_GetArraySize(json_get(document, "inputs"));
     const unsigned outputs = (unsigned)cJSON_GetArraySize(json_get(document, "outputs"));
     for (unsigned i = 0; i < inputs + outputs; i++)
@@ -288,10 +279,7 @@ void describe_plan(cJSON *document, const mona_plan *plan)
     mona_plan_buffer b;
     for (uint64_t i = 0; mona_plan_next_buffer(plan, &i, &b);) {
         cJSON *row = json_add_object(buffers);
-        cJSON_AddStringToObject(row, "name", b.name);
-        cJSON_AddStringToObject(row, "kind", b.kind);
-        cJSON_AddNumberToObject(row, "offset", (double)b.offset);
-        cJSON_AddNumberToObject(row, "bytes", (double)b.bytes);
-        cJSON_AddNumberToObject(row, "rows", b.rows);
+        JSON_ADD(row, TEXT("name", b.name), TEXT("kind", b.kind), NUMBER("offset", b.offset),
+                 NUMBER("bytes", b.bytes), NUMBER("rows", b.rows));
     }
 }

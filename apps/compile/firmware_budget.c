@@ -340,8 +340,7 @@ static void add_moves(cJSON *to, const emit_c_op *op)
     char key[32];
     if (!op->array)
         return;
-    cJSON_AddNumberToObject(to, "once", (double)op->once);
-    cJSON_AddNumberToObject(to, "pieces", (double)op->pieces);
+    JSON_ADD(to, NUMBER("once", op->once), NUMBER("pieces", op->pieces));
     for (int t = 0; t < MONA_TYPE_COUNT; t++) {
         snprintf(key, sizeof key, "read[%d]", t);
         cJSON_AddNumberToObject(to, key, (double)op->read[t]);
@@ -357,21 +356,13 @@ static void add_operators(cJSON *to, const budget *b)
         const emit_c_op *op = &b->n.ops[o];
         const double instructions = instructions_of(op, b->cpu);
         cJSON *row = json_add_object(rows);
-        cJSON_AddStringToObject(row, "op", mona_ops[op->kind]->name);
-        cJSON_AddStringToObject(row, "name", op->name);
-        cJSON_AddStringToObject(row, "type", type_of(op));
-        cJSON_AddNumberToObject(row, "variant", op->variant);
-        cJSON_AddNumberToObject(row, "function", op->function);
-        cJSON_AddNumberToObject(row, "macs", (double)op->macs);
-        cJSON_AddNumberToObject(row, "steps", (double)op->steps);
-        cJSON_AddNumberToObject(row, "padded", (double)op->padded);
-        cJSON_AddNumberToObject(row, "passes", (double)op->passes);
-        cJSON_AddNumberToObject(row, "runs", (double)op->runs);
-        cJSON_AddNumberToObject(row, "extra", (double)op->extra);
-        cJSON_AddNumberToObject(row, "elements", (double)op->elements);
-        cJSON_AddNumberToObject(row, "converted", (double)op->converted);
-        cJSON_AddNumberToObject(row, "rows", (double)op->rows);
-        cJSON_AddNumberToObject(row, "lines", (double)op->lines);
+        JSON_ADD(row, TEXT("op", mona_ops[op->kind]->name), TEXT("name", op->name),
+                 TEXT("type", type_of(op)), NUMBER("variant", op->variant),
+                 NUMBER("function", op->function), NUMBER("macs", op->macs),
+                 NUMBER("steps", op->steps), NUMBER("padded", op->padded),
+                 NUMBER("passes", op->passes), NUMBER("runs", op->runs), NUMBER("extra", op->extra),
+                 NUMBER("elements", op->elements), NUMBER("converted", op->converted),
+                 NUMBER("rows", op->rows), NUMBER("lines", op->lines));
         add_moves(row, op);
         add_number(row, "instructions", instructions, instructions >= 0);
     }
@@ -402,8 +393,7 @@ static void add_budget(cJSON *to, const budget *b, const mona_model *model, cons
         {"instructions", b->instructions, b->counted},
         {"cycles", cycles, b->counted},
     };
-    cJSON_AddStringToObject(to, "cpu", cpus[b->cpu].name);
-    cJSON_AddStringToObject(to, "target", cpus[b->cpu].target);
+    JSON_ADD(to, TEXT("cpu", cpus[b->cpu].name), TEXT("target", cpus[b->cpu].target));
     for (size_t r = 0; r < sizeof rows / sizeof *rows; r++)
         add_number(to, rows[r].key, rows[r].value, rows[r].known);
     if (on->clock)

@@ -30,10 +30,8 @@ static cJSON *partitions_of(const om_file *om)
     for (uint32_t i = 0; i < om->partition_count; i++) {
         const om_partition *p = &om->partitions[i];
         cJSON *row = json_add_object(list);
-        cJSON_AddStringToObject(row, "partition", om_partition_name(p->type));
-        cJSON_AddNumberToObject(row, "type", p->type);
-        cJSON_AddNumberToObject(row, "offset", (double)(p->data - om->bytes));
-        cJSON_AddNumberToObject(row, "bytes", (double)p->size);
+        JSON_ADD(row, TEXT("partition", om_partition_name(p->type)), NUMBER("type", p->type),
+                 NUMBER("offset", (double)(p->data - om->bytes)), NUMBER("bytes", p->size));
     }
     return list;
 }
@@ -72,8 +70,7 @@ static void add_kernels(cJSON *document, const om_file *om)
         if (k.machine)
             snprintf(machine, sizeof machine, "0x%04x", k.machine);
         cJSON_AddItemToObject(row, "kernel", text_of(k.name, k.name_length));
-        cJSON_AddNumberToObject(row, "bytes", (double)k.bytes);
-        cJSON_AddStringToObject(row, "machine", machine);
+        JSON_ADD(row, NUMBER("bytes", k.bytes), TEXT("machine", machine));
     }
 }
 
@@ -82,11 +79,9 @@ static cJSON *describe(const char *path, const om_file *om)
     cJSON *document = cJSON_CreateObject();
     char version[16];
     snprintf(version, sizeof version, "0x%08x", om->version);
-    cJSON_AddStringToObject(document, "file", path);
-    cJSON_AddStringToObject(document, "format", "om");
+    JSON_ADD(document, TEXT("file", path), TEXT("format", "om"));
     cJSON_AddItemToObject(document, "model", text_of(om->name, strlen(om->name)));
-    cJSON_AddStringToObject(document, "version", version);
-    cJSON_AddBoolToObject(document, "encrypted", om->encrypted);
+    JSON_ADD(document, TEXT("version", version), TRUTH("encrypted", om->encrypted));
     cJSON_AddItemToObject(document, "platform", text_of(om->platform, strlen(om->platform)));
     cJSON_AddNumberToObject(document, "bytes", (double)om->size);
     cJSON_AddItemToObject(document, "partitions", partitions_of(om));

@@ -252,8 +252,7 @@ static void print_layers(const compiler *model, const precision_result *result)
     for (unsigned i = 0; i < compiler_layer_count(model); i++) {
         const compiler_layer l = compiler_layer_at(model, i);
         cJSON *row = json_add_object(rows);
-        cJSON_AddStringToObject(row, keys[0], l.name);
-        cJSON_AddStringToObject(row, keys[1], l.made_int8 ? "int8" : "fp16");
+        JSON_ADD(row, TEXT(keys[0], l.name), TEXT(keys[1], l.made_int8 ? "int8" : "fp16"));
         add_figure(row, keys[2], l.cosine, 6, "");
         add_figure(row, keys[3], l.sqnr, 1, "");
         add_figure(row, keys[4], 100 * l.saturated, 4, "%");

@@ -175,10 +175,9 @@ static void describe_plan(const mona_model *model, const mona_file_program *p, c
     const bool sound = memory && !mona_plan_load(&plan, memory, model, &config);
     if (sound)
         snprintf(text, sizeof text, "%ux%u", config.sizes[0].width, config.sizes[0].height);
-    cJSON_AddStringToObject(row, "size", text);
-    cJSON_AddNumberToObject(row, "bytes", (double)p->bytes);
-    cJSON_AddNumberToObject(row, "threads", sound ? mona_plan_threads(plan) : 0);
-    cJSON_AddNumberToObject(row, "arena_bytes", sound ? (double)mona_plan_arena_bytes(plan) : 0);
+    JSON_ADD(row, TEXT("size", text), NUMBER("bytes", p->bytes),
+             NUMBER("threads", sound ? mona_plan_threads(plan) : 0),
+             NUMBER("arena_bytes", sound ? (double)mona_plan_arena_bytes(plan) : 0));
     free(memory);
 }
 
@@ -206,9 +205,9 @@ static void describe_program(const mona_model *model, uint32_t i, cJSON *row)
         snprintf(text, sizeof text, "%ux%u", program.buffers[0].width, program.buffers[0].height);
     cJSON_AddStringToObject(row, "size", text);
     const uint32_t constants = known ? program.header.constants_bytes : 0;
-    cJSON_AddNumberToObject(row, "bytes", (double)(p->bytes - constants));
-    cJSON_AddNumberToObject(row, "constants_bytes", constants);
-    cJSON_AddNumberToObject(row, "l1_bytes", known ? program.header.l1_bytes : 0);
+    JSON_ADD(row, NUMBER("bytes", (double)(p->bytes - constants)),
+             NUMBER("constants_bytes", constants),
+             NUMBER("l1_bytes", known ? program.header.l1_bytes : 0));
     if (known)
         add_without(model, &program, row);
 }

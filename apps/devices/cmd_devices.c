@@ -118,12 +118,9 @@ static cJSON *describe(const watched *d)
 {
     const mona_device_properties *p = &d->properties;
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "name", d->name);
-    cJSON_AddStringToObject(o, "description", p->description);
-    cJSON_AddStringToObject(o, "isa", p->isa);
-    cJSON_AddNumberToObject(o, "cores", p->cores);
-    cJSON_AddNumberToObject(o, "cache_bytes", (double)p->cache_bytes);
-    cJSON_AddBoolToObject(o, "unified_memory", p->unified_memory);
+    JSON_ADD(o, TEXT("name", d->name), TEXT("description", p->description), TEXT("isa", p->isa),
+             NUMBER("cores", p->cores), NUMBER("cache_bytes", p->cache_bytes),
+             TRUTH("unified_memory", p->unified_memory));
     add_figure(o, "memory_bytes", d->now.memory_bytes);
     add_figure(o, "memory_free_bytes", d->now.memory_free_bytes);
     add_figure(o, "temperature_c", d->now.temperature_c);
@@ -132,10 +129,10 @@ static cJSON *describe(const watched *d)
     add_figure(o, "clock_mhz", d->now.clock_mhz);
     cJSON_AddStringToObject(o, "health", d->now.health);
     if (d->has_peaks) {
-        cJSON_AddNumberToObject(o, "int8_gmac_per_s", d->peaks.int8_gmac_per_s);
-        cJSON_AddNumberToObject(o, "fp16_gmac_per_s", d->peaks.fp16_gmac_per_s);
-        cJSON_AddNumberToObject(o, "fp32_gmac_per_s", d->peaks.fp32_gmac_per_s);
-        cJSON_AddNumberToObject(o, "copy_gb_per_s", d->peaks.copy_gb_per_s);
+        JSON_ADD(o, NUMBER("int8_gmac_per_s", d->peaks.int8_gmac_per_s),
+                 NUMBER("fp16_gmac_per_s", d->peaks.fp16_gmac_per_s),
+                 NUMBER("fp32_gmac_per_s", d->peaks.fp32_gmac_per_s),
+                 NUMBER("copy_gb_per_s", d->peaks.copy_gb_per_s));
     }
     return o;
 }

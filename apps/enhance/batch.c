@@ -358,11 +358,8 @@ static bool note_result(batch *b, const batch_file *f, const char *word, int sta
                         const char *last)
 {
     cJSON *result = cJSON_CreateObject();
-    cJSON_AddStringToObject(result, "input", f->input);
-    cJSON_AddStringToObject(result, "output", f->output);
-    cJSON_AddStringToObject(result, "result", word);
-    cJSON_AddNumberToObject(result, "status", status);
-    cJSON_AddStringToObject(result, status ? "error" : "summary", last);
+    JSON_ADD(result, TEXT("input", f->input), TEXT("output", f->output), TEXT("result", word),
+             NUMBER("status", status), TEXT(status ? "error" : "summary", last));
     const bool noted = write_manifest(b, result);
     cJSON_Delete(result);
     return noted;
@@ -380,10 +377,8 @@ static void tell_place(const batch *b, size_t i)
         return;
     }
     cJSON *event = cJSON_CreateObject();
-    cJSON_AddStringToObject(event, "event", "file");
-    cJSON_AddNumberToObject(event, "number", (double)(i + 1));
-    cJSON_AddNumberToObject(event, "of", (double)b->count);
-    cJSON_AddStringToObject(event, "input", b->files[i].input);
+    JSON_ADD(event, TEXT("event", "file"), NUMBER("number", (double)(i + 1)),
+             NUMBER("of", b->count), TEXT("input", b->files[i].input));
     char *text = json_text(event, false);
     if (text)
         fprintf(stderr, "%s\n", text);
@@ -426,8 +421,7 @@ static bool plan_file(batch *b, const batch_file *f, size_t *failed)
     cJSON *plan = plan_of(b, f, last, sizeof last);
     *failed += !plan;
     if (!plan && (plan = cJSON_CreateObject())) {
-        cJSON_AddStringToObject(plan, "file", f->input);
-        cJSON_AddStringToObject(plan, "error", last);
+        JSON_ADD(plan, TEXT("file", f->input), TEXT("error", last));
     }
     return cJSON_AddItemToArray(b->results, plan);
 }

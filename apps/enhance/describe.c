@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apps/cli/json_output.h"
+
 void enhance_describe(cJSON *to, const job *s, const enhance_report *report)
 {
     char networks[NETWORKS_TEXT];
@@ -13,8 +15,7 @@ void enhance_describe(cJSON *to, const job *s, const enhance_report *report)
         cJSON_AddStringToObject(to, "strength", "auto");
     else
         cJSON_AddNumberToObject(to, "strength", s->stage.strength);
-    cJSON_AddBoolToObject(to, "temporal", s->stage.temporal);
-    cJSON_AddBoolToObject(to, "deinterlace", s->input.deinterlace);
+    JSON_ADD(to, TRUTH("temporal", s->stage.temporal), TRUTH("deinterlace", s->input.deinterlace));
     if (*report->encoder)
         cJSON_AddStringToObject(to, "encoder", report->encoder);
 }

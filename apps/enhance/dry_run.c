@@ -222,11 +222,10 @@ static void add_streams(cJSON *plan, const input *f, const AVOutputFormat *conta
         const char *kind = av_get_media_type_string(stream->codecpar->codec_type);
         const AVDictionaryEntry *language = av_dict_get(stream->metadata, "language", NULL, 0);
         cJSON *row = json_add_object(streams);
-        cJSON_AddNumberToObject(row, "stream", i);
-        cJSON_AddStringToObject(row, "kind", kind ? kind : "unknown");
-        cJSON_AddStringToObject(row, "codec", avcodec_get_name(stream->codecpar->codec_id));
-        cJSON_AddStringToObject(row, "language", language ? language->value : "");
-        cJSON_AddStringToObject(row, "what", fate_of(f, stream, container, sound));
+        JSON_ADD(row, NUMBER("stream", i), TEXT("kind", kind ? kind : "unknown"),
+                 TEXT("codec", avcodec_get_name(stream->codecpar->codec_id)),
+                 TEXT("language", language ? language->value : ""),
+                 TEXT("what", fate_of(f, stream, container, sound)));
     }
 }
 
@@ -235,11 +234,9 @@ static cJSON *add_input(cJSON *plan, const job *s, const input *f, const enhance
     const AVRational rate = av_guess_frame_rate(f->format, f->video, NULL);
     const char *format = av_get_pix_fmt_name(f->video->codecpar->format);
     cJSON *input = cJSON_AddObjectToObject(plan, "input");
-    cJSON_AddStringToObject(input, "file", s->input.path);
-    cJSON_AddNumberToObject(input, "width", r->in_width);
-    cJSON_AddNumberToObject(input, "height", r->in_height);
-    cJSON_AddStringToObject(input, "pixel_format", format ? format : "unknown");
-    cJSON_AddStringToObject(input, "codec", avcodec_get_name(f->video->codecpar->codec_id));
+    JSON_ADD(input, TEXT("file", s->input.path), NUMBER("width", r->in_width),
+             NUMBER("height", r->in_height), TEXT("pixel_format", format ? format : "unknown"),
+             TEXT("codec", avcodec_get_name(f->video->codecpar->codec_id)));
     if (rate.num > 0 && rate.den > 0)
         cJSON_AddNumberToObject(input, "fps", av_q2d(rate));
     const int64_t bytes = input_bytes(f);
@@ -268,8 +265,7 @@ static void add_stages(cJSON *plan, const job *s, const test_run *t)
         const unsigned scale =
             sr ? model_scale(s->stage.sr[i], s->stage.devices.at[0], &unused) : 1;
         cJSON *row = json_add_object(stages);
-        cJSON_AddStringToObject(row, "stage", stage_name(s->kinds[i]));
-        cJSON_AddStringToObject(row, "model", job_network(s, i));
+        JSON_ADD(row, TEXT("stage", stage_name(s->kinds[i])), TEXT("model", job_network(s, i)));
         if (s->kinds[i] == STAGE_DENOISE && !s->stage.still)
             cJSON_AddBoolToObject(row, "steady", s->stage.temporal);
         snprintf(size, sizeof size, "%ux%u", width, height);
@@ -289,17 +285,15 @@ static void add_measured(cJSON *plan, const test_run *t, double expected, double
     const enhance_report *r = &t->report;
     const double frames = (double)r->frames, rate = frames / t->seconds;
     cJSON *memory = cJSON_AddObjectToObject(plan, "memory");
-    cJSON_AddNumberToObject(memory, "engine_bytes", (double)r->engine_bytes);
-    cJSON_AddNumberToObject(memory, "frame_bytes", (double)r->frame_bytes);
-    cJSON_AddNumberToObject(memory, "process_bytes", round(margin * process));
+    JSON_ADD(memory, NUMBER("engine_bytes", r->engine_bytes), NUMBER("frame_bytes", r->frame_bytes),
+             NUMBER("process_bytes", round(margin * process)));
     cJSON *speed = cJSON_AddObjectToObject(plan, "speed");
-    cJSON_AddNumberToObject(speed, "measured_frames", frames);
-    cJSON_AddNumberToObject(speed, "fps", rate);
-    cJSON_AddNumberToObject(speed, "decode_ms", step_ms(t, PROBE_DECODE));
-    cJSON_AddNumberToObject(speed, "encode_ms", step_ms(t, t->clock.steps - 1));
+    JSON_ADD(speed, NUMBER("measured_frames", frames), NUMBER("fps", rate),
+             NUMBER("decode_ms", step_ms(t, PROBE_DECODE)),
+             NUMBER("encode_ms", step_ms(t, t->clock.steps - 1)));
     if (expected > 0) {
-        cJSON_AddNumberToObject(speed, "expected_frames", round(expected));
-        cJSON_AddNumberToObject(speed, "estimated_seconds", expected / rate);
+        JSON_ADD(speed, NUMBER("expected_frames", round(expected)),
+                 NUMBER("estimated_seconds", expected / rate));
     }
 }
 
@@ -312,9 +306,8 @@ static cJSON *plan_of(const job *s, const test_run *t, input *f, bool sampled, d
     const double expected = expected_frames(s, f, r->made);
     add_input(plan, s, f, r);
     cJSON *output = cJSON_AddObjectToObject(plan, "output");
-    cJSON_AddStringToObject(output, "file", s->output);
-    cJSON_AddNumberToObject(output, "width", r->out_width);
-    cJSON_AddNumberToObject(output, "height", r->out_height);
+    JSON_ADD(output, TEXT("file", s->output), NUMBER("width", r->out_width),
+             NUMBER("height", r->out_height));
     const double bytes = expected <= 0 ? 0 : size_estimate(t, f, expected);
     if (bytes > 0)
         cJSON_AddNumberToObject(

@@ -15,20 +15,20 @@ static void add_steps(cJSON *stats, const progress *p, const enhance_report *r)
         if (!spent[i]) /* not measured, as for pictures */
             continue;
         cJSON *o = json_add_object(list);
-        cJSON_AddStringToObject(o, "name", p->clock.names[i]);
-        result_add_number(o, "ms", frames > 0 ? 1e-6 * (double)spent[i] / frames : 0);
-        result_add_number(o, "share", seconds > 0 ? 1e-9 * (double)spent[i] / seconds : 0);
+        JSON_ADD(o, TEXT("name", p->clock.names[i]),
+                 ROUNDED("ms", frames > 0 ? 1e-6 * (double)spent[i] / frames : 0),
+                 ROUNDED("share", seconds > 0 ? 1e-9 * (double)spent[i] / seconds : 0));
     }
 }
 
 /* From the input packet to the output packet. */
 static void add_live_latency(cJSON *to, const live_log *log)
 {
-    result_add_number(to, "mean_ms", 1e-6 * log->sum_ns / (double)log->count);
-    result_add_number(to, "p50_ms", live_log_percentile(log, 50));
-    result_add_number(to, "p90_ms", live_log_percentile(log, 90));
-    result_add_number(to, "p99_ms", live_log_percentile(log, 99));
-    result_add_number(to, "max_ms", 1e-6 * (double)log->max_ns);
+    JSON_ADD(to, ROUNDED("mean_ms", 1e-6 * log->sum_ns / (double)log->count),
+             ROUNDED("p50_ms", live_log_percentile(log, 50)),
+             ROUNDED("p90_ms", live_log_percentile(log, 90)),
+             ROUNDED("p99_ms", live_log_percentile(log, 99)),
+             ROUNDED("max_ms", 1e-6 * (double)log->max_ns));
 }
 
 cJSON *enhance_stats(const progress *p, const enhance_report *r)

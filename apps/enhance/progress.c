@@ -110,9 +110,9 @@ static void put_event(cJSON *event)
 
 static void add_counts(cJSON *event, const enhance_report *r)
 {
-    cJSON_AddNumberToObject(event, "lost_packets", (double)r->faults.lost_packets);
-    cJSON_AddNumberToObject(event, "damaged_frames", (double)r->faults.damaged_frames);
-    cJSON_AddNumberToObject(event, "moved_frames", (double)r->faults.moved_frames);
+    JSON_ADD(event, NUMBER("lost_packets", r->faults.lost_packets),
+             NUMBER("damaged_frames", r->faults.damaged_frames),
+             NUMBER("moved_frames", r->faults.moved_frames));
 }
 
 static void put_json(const progress *p, const enhance_report *r)
@@ -130,8 +130,7 @@ static void put_json(const progress *p, const enhance_report *r)
     cJSON *list = cJSON_AddArrayToObject(event, "steps");
     for (unsigned i = 0; i < count; i++) {
         cJSON *o = json_add_object(list);
-        cJSON_AddStringToObject(o, "name", steps[i].name);
-        cJSON_AddNumberToObject(o, "ms", steps[i].ms);
+        JSON_ADD(o, TEXT("name", steps[i].name), NUMBER("ms", steps[i].ms));
     }
     add_counts(event, r);
     put_event(event);
@@ -143,14 +142,11 @@ static void show_needs(const progress *p, const enhance_report *r)
 {
     if (p->style == PROGRESS_JSON) {
         cJSON *event = event_of("begin");
-        cJSON_AddNumberToObject(event, "in_width", r->in_width);
-        cJSON_AddNumberToObject(event, "in_height", r->in_height);
-        cJSON_AddNumberToObject(event, "out_width", r->out_width);
-        cJSON_AddNumberToObject(event, "out_height", r->out_height);
+        JSON_ADD(event, NUMBER("in_width", r->in_width), NUMBER("in_height", r->in_height),
+                 NUMBER("out_width", r->out_width), NUMBER("out_height", r->out_height));
         enhance_describe(event, p->settings, r);
-        cJSON_AddNumberToObject(event, "expected", (double)r->expected);
-        cJSON_AddNumberToObject(event, "engine_bytes", (double)r->engine_bytes);
-        cJSON_AddNumberToObject(event, "frame_bytes", (double)r->frame_bytes);
+        JSON_ADD(event, NUMBER("expected", r->expected), NUMBER("engine_bytes", r->engine_bytes),
+                 NUMBER("frame_bytes", r->frame_bytes));
         put_event(event);
         return;
     }
@@ -390,20 +386,17 @@ static void summarise_live(const enhance_report *r)
 
 static void add_live(cJSON *event, const enhance_report *r)
 {
-    cJSON_AddNumberToObject(event, "arrived", (double)r->live.arrived);
-    cJSON_AddNumberToObject(event, "dropped", (double)r->live.dropped);
-    cJSON_AddNumberToObject(event, "reconnects", (double)r->live.reconnects);
+    JSON_ADD(event, NUMBER("arrived", r->live.arrived), NUMBER("dropped", r->live.dropped),
+             NUMBER("reconnects", r->live.reconnects));
 }
 
 static void summarise_json(const progress *p, const char *output, const enhance_report *r)
 {
     cJSON *event = event_of("end");
-    cJSON_AddStringToObject(event, "output", output);
-    cJSON_AddNumberToObject(event, "frames", (double)r->frames);
-    cJSON_AddNumberToObject(event, "seconds", now() - p->began);
-    cJSON_AddNumberToObject(event, "fps", frames_per_second(p, r));
-    cJSON_AddNumberToObject(event, "first_frame_ms", 1e3 * (p->first - p->started));
-    cJSON_AddNumberToObject(event, "resident_mib", machine_peak_bytes() / MIB);
+    JSON_ADD(event, TEXT("output", output), NUMBER("frames", r->frames),
+             NUMBER("seconds", now() - p->began), NUMBER("fps", frames_per_second(p, r)),
+             NUMBER("first_frame_ms", 1e3 * (p->first - p->started)),
+             NUMBER("resident_mib", machine_peak_bytes() / MIB));
     if (r->noise >= 0)
         cJSON_AddNumberToObject(event, "noise", (double)r->noise);
     if (r->compression > 0)

@@ -1,31 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "apps/timing/statistics.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
+#include "apps/cli/json_output.h"
 #include "apps/cli/options.h"
-
-void result_add_number(cJSON *object, const char *key, double value)
-{
-    char text[32];
-    snprintf(text, sizeof text, "%.9g", value);
-    cJSON_AddNumberToObject(object, key, strtod(text, NULL));
-}
 
 void result_put_statistics(cJSON *object, const statistics *s)
 {
-    cJSON_AddNumberToObject(object, "iterations", (double)s->count);
-    result_add_number(object, "min_ms", s->minimum);
-    result_add_number(object, "mean_ms", s->mean);
-    result_add_number(object, "p50_ms", s->p50);
-    result_add_number(object, "p90_ms", s->p90);
-    result_add_number(object, "p95_ms", s->p95);
-    result_add_number(object, "p99_ms", s->p99);
-    result_add_number(object, "p99.9_ms", s->p999);
-    result_add_number(object, "max_ms", s->maximum);
-    result_add_number(object, "stddev_ms", s->deviation);
-    result_add_number(object, "cv", s->variation);
+    JSON_ADD(object, NUMBER("iterations", s->count), ROUNDED("min_ms", s->minimum),
+             ROUNDED("mean_ms", s->mean), ROUNDED("p50_ms", s->p50), ROUNDED("p90_ms", s->p90),
+             ROUNDED("p95_ms", s->p95), ROUNDED("p99_ms", s->p99), ROUNDED("p99.9_ms", s->p999),
+             ROUNDED("max_ms", s->maximum), ROUNDED("stddev_ms", s->deviation),
+             ROUNDED("cv", s->variation));
 }
 
 bool result_add_statistics(cJSON *object, const double *ms, size_t count)

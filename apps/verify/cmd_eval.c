@@ -197,10 +197,9 @@ static void add_row(const eval_job *job, cJSON *rows, const char *image, unsigne
     cJSON_AddStringToObject(row, "image", image);
     if (job->denoise)
         cJSON_AddNumberToObject(row, "sigma", sigma);
-    cJSON_AddNumberToObject(row, "psnr", rounded(f->psnr, 0.001));
-    cJSON_AddNumberToObject(row, "ssim", rounded(f->ssim, 0.0001));
-    cJSON_AddNumberToObject(row, psnr, rounded(f->base_psnr, 0.001));
-    cJSON_AddNumberToObject(row, ssim, rounded(f->base_ssim, 0.0001));
+    JSON_ADD(row, NUMBER("psnr", rounded(f->psnr, 0.001)), NUMBER("ssim", rounded(f->ssim, 0.0001)),
+             NUMBER(psnr, rounded(f->base_psnr, 0.001)),
+             NUMBER(ssim, rounded(f->base_ssim, 0.0001)));
 }
 
 static bool measure_image(eval_job *job, figures *f, const char *path, unsigned sigma,
@@ -295,9 +294,8 @@ static int evaluate(eval_job *job)
     if (!check_model(job))
         return EXIT_FAILED;
     cJSON *document = cJSON_CreateObject();
-    cJSON_AddStringToObject(document, "model", job->model);
-    cJSON_AddStringToObject(document, "protocol", protocol_name(job));
-    cJSON_AddStringToObject(document, "set", job->folder);
+    JSON_ADD(document, TEXT("model", job->model), TEXT("protocol", protocol_name(job)),
+             TEXT("set", job->folder));
     if (!job->denoise)
         cJSON_AddNumberToObject(document, "scale", (double)job->scale);
     int status = measure_all(job, document) ? EXIT_SUCCESS : EXIT_FAILED;

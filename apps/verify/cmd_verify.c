@@ -135,20 +135,17 @@ static void add_case(cJSON *list, const char *folder, const case_result *r)
 {
     static const char *const names[] = {"pass", "fail", "refused"};
     cJSON *entry = json_add_object(list);
-    cJSON_AddStringToObject(entry, "case", folder);
-    cJSON_AddStringToObject(entry, "reference", names[r->verdict]);
-    cJSON_AddNumberToObject(entry, "absolute", r->difference.absolute);
-    cJSON_AddNumberToObject(entry, "relative", r->difference.relative);
-    cJSON_AddStringToObject(entry, "reason", r->reason.text);
+    JSON_ADD(entry, TEXT("case", folder), TEXT("reference", names[r->verdict]),
+             NUMBER("absolute", r->difference.absolute), NUMBER("relative", r->difference.relative),
+             TEXT("reason", r->reason.text));
     const engine_result *e = &r->engine;
-    cJSON_AddStringToObject(entry, "engine",
-                            e->constant    ? "constant"
+    JSON_ADD(entry,
+             TEXT("engine", e->constant    ? "constant"
                             : is_unrun(r)  ? "not run"
                             : !e->compiled ? "refused"
-                                           : names[e->passed ? PASSED : FAILED]);
-    cJSON_AddNumberToObject(entry, "engine_absolute", e->error);
-    cJSON_AddNumberToObject(entry, "engine_bound", e->bound);
-    cJSON_AddStringToObject(entry, "engine_reason", e->reason.text);
+                                           : names[e->passed ? PASSED : FAILED]),
+             NUMBER("engine_absolute", e->error), NUMBER("engine_bound", e->bound),
+             TEXT("engine_reason", e->reason.text));
 }
 
 static void count(summary *s, const case_result *r)

@@ -192,8 +192,7 @@ static void add_to_layer(cJSON *layers, const char *name, double ms)
         return;
     }
     row = json_add_object(layers);
-    cJSON_AddStringToObject(row, "name", name);
-    result_add_number(row, "ms", ms);
+    JSON_ADD(row, TEXT("name", name), ROUNDED("ms", ms));
 }
 
 /* The array with its rows sorted by "ms", the largest first. */
@@ -263,19 +262,15 @@ static bool add_cause(cJSON *list, const advice_frame *f, const finding *found, 
 {
     cJSON *row = json_add_object(list);
     advice_trial trial = {0};
-    cJSON_AddStringToObject(row, "cause", found->cause->key);
-    result_add_number(row, "ms", found->ms);
-    result_add_number(row, "share", found->ms / f->ms);
-    cJSON_AddStringToObject(row, "found", found->cause->found);
-    cJSON_AddStringToObject(row, "do", what_to_do(f, found->cause));
-    result_add_number(row, "gain_ms", found->gain);
-    result_add_number(row, "predicted_ms", f->ms - found->gain);
+    JSON_ADD(row, TEXT("cause", found->cause->key), ROUNDED("ms", found->ms),
+             ROUNDED("share", found->ms / f->ms), TEXT("found", found->cause->found),
+             TEXT("do", what_to_do(f, found->cause)), ROUNDED("gain_ms", found->gain),
+             ROUNDED("predicted_ms", f->ms - found->gain));
     cJSON_AddItemToObject(row, "layers", layers_of(f, found->cause));
     if (tried && !f->try(f->context, found->cause->unit, &trial))
         return false;
     if (trial.option) {
-        cJSON_AddStringToObject(row, "tried", trial.option);
-        result_add_number(row, "tried_ms", trial.ms);
+        JSON_ADD(row, TEXT("tried", trial.option), ROUNDED("tried_ms", trial.ms));
     }
     return true;
 }
@@ -286,9 +281,7 @@ bool advice_add(cJSON *result, const advice_frame *f)
     double at_limit = 0;
     const unsigned count = find_causes(f, found, &at_limit);
     cJSON *advice = cJSON_AddObjectToObject(result, "advice");
-    result_add_number(advice, "ms", f->ms);
-    cJSON_AddStringToObject(advice, "how", f->how);
-    result_add_number(advice, "at_limit", at_limit);
+    JSON_ADD(advice, ROUNDED("ms", f->ms), TEXT("how", f->how), ROUNDED("at_limit", at_limit));
     cJSON *list = cJSON_AddArrayToObject(advice, "causes");
     bool done = true;
     for (unsigned i = 0; i < count && done; i++)

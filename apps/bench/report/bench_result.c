@@ -31,13 +31,9 @@ void result_describe(cJSON *result, const char *kind, const char *model, const m
     mona_device_properties properties = {.name = "host"};
     const mona_tensor_info in = mona_plan_input(plan, 0);
     mona_device_query(device, &properties);
-    cJSON_AddStringToObject(result, "kind", kind);
-    cJSON_AddStringToObject(result, "model", model);
-    cJSON_AddNumberToObject(result, "width", in.width);
-    cJSON_AddNumberToObject(result, "height", in.height);
-    cJSON_AddStringToObject(result, "device", properties.name);
-    cJSON_AddStringToObject(result, "isa", mona_plan_isa(plan));
-    cJSON_AddNumberToObject(result, "threads", mona_plan_threads(plan));
+    JSON_ADD(result, TEXT("kind", kind), TEXT("model", model), NUMBER("width", in.width),
+             NUMBER("height", in.height), TEXT("device", properties.name),
+             TEXT("isa", mona_plan_isa(plan)), NUMBER("threads", mona_plan_threads(plan)));
 }
 
 void result_add_crc(cJSON *result, const char *key, unsigned crc)
@@ -66,8 +62,7 @@ static void add_histogram(cJSON *result, const double *sorted, size_t count)
 {
     const histogram h = statistics_histogram(sorted, count);
     cJSON *object = cJSON_AddObjectToObject(result, "histogram");
-    result_add_number(object, "begin_ms", h.begin);
-    result_add_number(object, "width_ms", h.width);
+    JSON_ADD(object, ROUNDED("begin_ms", h.begin), ROUNDED("width_ms", h.width));
     cJSON *counts = cJSON_AddArrayToObject(object, "counts");
     for (unsigned b = 0; b < h.bins; b++)
         cJSON_AddItemToArray(counts, cJSON_CreateNumber((double)h.counts[b]));
@@ -106,9 +101,8 @@ bool result_add_samples(cJSON *result, const samples *s, double percentile)
         return cli_fail(0, "out of memory");
     const statistics t = statistics_of(sorted, s->count);
     result_put_statistics(result, &t);
-    cJSON_AddNumberToObject(result, "warm_up", (double)s->warm_up);
-    result_add_number(result, "clock_mhz", s->after.clock_mhz);
-    result_add_number(result, "others", machine_others(&s->before, &s->after));
+    JSON_ADD(result, NUMBER("warm_up", s->warm_up), ROUNDED("clock_mhz", s->after.clock_mhz),
+             ROUNDED("others", machine_others(&s->before, &s->after)));
     add_histogram(result, sorted, s->count);
     cJSON_AddItemToObject(result, "telemetry", telemetry_log_json(&s->sensors));
     cJSON *list = cJSON_AddArrayToObject(result, "samples_ms");

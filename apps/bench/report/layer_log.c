@@ -93,11 +93,10 @@ static void add_roof(cJSON *row, const mona_op_info *info, const peak *limit, do
     unsigned bound = 0;
     for (unsigned i = 1; i < 3; i++)
         bound = min[i] > min[bound] ? i : bound;
-    result_add_number(row, "gmac", 1e-9 * (double)info->macs);
-    result_add_number(row, "gmac_per_s", 1e-6 * (double)info->macs / ms);
-    result_add_number(row, "peak_share", 1e-6 * (double)info->macs / ms / peak_rate);
-    cJSON_AddStringToObject(row, "bound", names[bound]);
-    result_add_number(row, "roof_share", min[bound] / ms);
+    JSON_ADD(row, ROUNDED("gmac", 1e-9 * (double)info->macs),
+             ROUNDED("gmac_per_s", 1e-6 * (double)info->macs / ms),
+             ROUNDED("peak_share", 1e-6 * (double)info->macs / ms / peak_rate),
+             TEXT("bound", names[bound]), ROUNDED("roof_share", min[bound] / ms));
 }
 
 /* The precision of the arithmetic, which the operands' types determine. */
@@ -120,14 +119,10 @@ static cJSON *make_row(const mona_op_info *info, double ms, double frame_ms, con
     char tile[32];
     cJSON *row = make_named(stage, info->name);
     snprintf(tile, sizeof tile, "%ux%u", info->columns, info->rows);
-    cJSON_AddStringToObject(row, "kind", info->kind);
-    cJSON_AddStringToObject(row, "precision", precision(info));
-    cJSON_AddStringToObject(row, "tile", tile);
-    result_add_number(row, "ms", ms);
-    result_add_number(row, "share", ms / frame_ms);
-    cJSON_AddNumberToObject(row, "memory_bytes", (double)info->plane_bytes);
-    cJSON_AddNumberToObject(row, "cache_bytes", (double)info->ring_bytes);
-    cJSON_AddNumberToObject(row, "constant_bytes", (double)info->constant_bytes);
+    JSON_ADD(row, TEXT("kind", info->kind), TEXT("precision", precision(info)), TEXT("tile", tile),
+             ROUNDED("ms", ms), ROUNDED("share", ms / frame_ms),
+             NUMBER("memory_bytes", info->plane_bytes), NUMBER("cache_bytes", info->ring_bytes),
+             NUMBER("constant_bytes", info->constant_bytes));
     return row;
 }
 
@@ -164,8 +159,7 @@ double layer_log_add(cJSON *rows, const layer_log *l, const peak *limit, double 
 void layer_log_add_other(cJSON *rows, double ms, double frame_ms, const char *stage)
 {
     cJSON *other = make_named(stage, "(other)");
-    result_add_number(other, "ms", frame_ms - ms);
-    result_add_number(other, "share", 1 - ms / frame_ms);
+    JSON_ADD(other, ROUNDED("ms", frame_ms - ms), ROUNDED("share", 1 - ms / frame_ms));
     cJSON_AddItemToArray(rows, other);
 }
 

@@ -99,8 +99,7 @@ static bool add_step(cJSON *list, const pipeline_marks *m, unsigned step, double
         return false;
     for (size_t i = 0; i < frames; i++)
         values[i] = pipeline_wait_ms(m, m->first + i, step);
-    result_add_number(o, "queue_mean", queues / (double)frames);
-    result_add_number(o, "queue_max", longest);
+    JSON_ADD(o, ROUNDED("queue_mean", queues / (double)frames), ROUNDED("queue_max", longest));
     return result_add_statistics(cJSON_AddObjectToObject(o, "wait"), values, frames);
 }
 
@@ -116,8 +115,8 @@ static bool add_intervals(cJSON *result, const pipeline_marks *m, double period_
         values[i] = ms_between(done_at(m, m->first + i), done_at(m, m->first + i + 1));
         squares += (values[i] - beat) * (values[i] - beat);
     }
-    result_add_number(result, "fps", 1e3 * (double)count / whole);
-    result_add_number(result, "jitter_ms", sqrt(squares / (double)count));
+    JSON_ADD(result, ROUNDED("fps", 1e3 * (double)count / whole),
+             ROUNDED("jitter_ms", sqrt(squares / (double)count)));
     return result_add_statistics(cJSON_AddObjectToObject(result, "interval"), values, count);
 }
 
@@ -125,9 +124,8 @@ static void add_deadline(cJSON *result, const pipeline_marks *m, double budget_m
 {
     const deadline_misses found = pipeline_misses(m, budget_ms);
     cJSON *o = cJSON_AddObjectToObject(result, "deadline");
-    result_add_number(o, "deadline_ms", budget_ms);
-    cJSON_AddNumberToObject(o, "misses", (double)found.misses);
-    cJSON_AddNumberToObject(o, "longest_run", (double)found.longest_run);
+    JSON_ADD(o, ROUNDED("deadline_ms", budget_ms), NUMBER("misses", found.misses),
+             NUMBER("longest_run", found.longest_run));
     cJSON *frames = cJSON_AddArrayToObject(o, "frames");
     for (size_t f = m->first; f < m->count; f++)
         if (pipeline_frame_ms(m, f) > budget_ms)

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "build_info.h"
+#include "apps/cli/json_output.h"
 #include "apps/devices/machine.h"
 #include "mona.h"
 
@@ -23,15 +24,9 @@ cJSON *provenance(void)
         strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     machine_describe(&m);
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "version", MONA_VERSION);
-    cJSON_AddStringToObject(o, "commit", BUILD_COMMIT);
-    cJSON_AddStringToObject(o, "compiler", COMPILER);
-    cJSON_AddStringToObject(o, "flags", BUILD_FLAGS);
-    cJSON_AddStringToObject(o, "date", date);
-    cJSON_AddStringToObject(o, "cpu", m.cpu);
-    cJSON_AddStringToObject(o, "system", m.system);
-    cJSON_AddNumberToObject(o, "cores", m.cores);
-    cJSON_AddStringToObject(o, "governor", m.governor);
-    cJSON_AddNumberToObject(o, "load", m.load);
+    JSON_ADD(o, TEXT("version", MONA_VERSION), TEXT("commit", BUILD_COMMIT),
+             TEXT("compiler", COMPILER), TEXT("flags", BUILD_FLAGS), TEXT("date", date),
+             TEXT("cpu", m.cpu), TEXT("system", m.system), NUMBER("cores", m.cores),
+             TEXT("governor", m.governor), NUMBER("load", m.load));
     return o;
 }

@@ -103,9 +103,7 @@ static bool comparable(cJSON *now, const cJSON *old, const char *path)
 static void add_interval(cJSON *object, const char *name, const ratio_interval *r)
 {
     cJSON *o = cJSON_AddObjectToObject(object, name);
-    result_add_number(o, "ratio", r->ratio);
-    result_add_number(o, "low", r->low);
-    result_add_number(o, "high", r->high);
+    JSON_ADD(o, ROUNDED("ratio", r->ratio), ROUNDED("low", r->low), ROUNDED("high", r->high));
 }
 
 static bool compare(cJSON *result, cJSON *verdict, const verdict_rules *rules, bool *slower)
@@ -122,11 +120,11 @@ static bool compare(cJSON *result, cJSON *verdict, const verdict_rules *rules, b
     if (done) {
         const double allowed = 1 + rules->regression;
         *slower = middle.low > allowed && fastest.low > allowed;
-        result_add_number(verdict, "max_regression", rules->regression);
+        json_add_rounded(verdict, "max_regression", rules->regression);
         add_interval(verdict, "p50", &middle);
         add_interval(verdict, "p10", &fastest);
-        result_add_number(verdict, "p_slower",
-                          significance_exceeds(before.ms, before.count, after.ms, after.count));
+        json_add_rounded(verdict, "p_slower",
+                         significance_exceeds(before.ms, before.count, after.ms, after.count));
         if (!*slower && middle.ratio > allowed)
             result_warn(result, "slower than before, but within what chance or other load explain");
     }
@@ -137,8 +135,7 @@ static bool compare(cJSON *result, cJSON *verdict, const verdict_rules *rules, b
 
 static bool is_within(cJSON *verdict, const verdict_rules *rules, double value)
 {
-    result_add_number(verdict, "budget_ms", rules->budget_ms);
-    result_add_number(verdict, "value_ms", value);
+    JSON_ADD(verdict, ROUNDED("budget_ms", rules->budget_ms), ROUNDED("value_ms", value));
     return value <= rules->budget_ms;
 }
 
@@ -148,7 +145,7 @@ static bool keeps_budget(const cJSON *result, cJSON *verdict, const verdict_rule
     series s = samples_of(result, "this run");
     if (!s.ms)
         return false;
-    result_add_number(verdict, "percentile", rules->percentile);
+    json_add_rounded(verdict, "percentile", rules->percentile);
     *kept = is_within(verdict, rules, statistics_select(s.ms, s.count, rules->percentile));
     free(s.ms);
     return true;
