@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that select elements: slices, splits, pads, indices. */
+/* Operators that select elements: slices, splits, pads. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -212,39 +212,5 @@ bool op_pad(op_call *c)
         else if (value && value->count)
             tensor_set_int(c->out, i, tensor_int(value, 0));
     }
-    return true;
-}
-
-/* ---- indices ------------------------------------------------------------------------------ */
-
-bool op_gather(op_call *c)
-{
-    const tensor *x = op_in(c, 0), *indices = op_in(c, 1);
-    int64_t dims[2 * TENSOR_MAX_RANK];
-    uint32_t axis, rank = 0;
-    if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, &axis))
-        return false;
-    if (indices->type != ELEMENT_INT32 && indices->type != ELEMENT_INT64)
-        return op_fail(c, "has indices of %s; expected int32 or int64",
-                       element_name(indices->type));
-    for (uint32_t i = 0; i < x->rank; i++) {
-        if (i != axis)
-            dims[rank++] = x->dims[i];
-        for (uint32_t k = 0; i == axis && k < indices->rank; k++)
-            dims[rank++] = indices->dims[k];
-    }
-    if (!op_result(c, 0, x->type, rank, dims))
-        return false;
-    const tensor_dims s = tensor_split(x, axis);
-    const size_t part = s.after * element_size(x->type);
-    uint8_t *to = c->out->data;
-    for (size_t n = 0; n < s.before; n++)
-        for (size_t i = 0; i < indices->count; i++, to += part) {
-            const int64_t index = tensor_int(indices, i);
-            const int64_t at = index < 0 ? index + (int64_t)s.along : index;
-            if (at < 0 || at >= (int64_t)s.along)
-                return op_fail(c, "asks for element %" PRId64 " of %zu", index, s.along);
-            memcpy(to, (const uint8_t *)x->data + (n * s.along + (size_t)at) * part, part);
-        }
     return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Operators that read or write the elements which indices name, each by itself. */
+/* Operators that read or write the elements which indices name. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -28,6 +28,31 @@ static bool read_index(op_call *c, const tensor *indices, size_t i, int64_t dim,
     *at = (size_t)from;
     return (from >= 0 && from < dim) ||
            op_fail(c, "asks for element %" PRId64 " of %" PRId64, index, dim);
+}
+
+bool op_gather(op_call *c)
+{
+    const tensor *x = op_in(c, 0), *indices = op_in(c, 1);
+    int64_t dims[2 * TENSOR_MAX_RANK];
+    uint32_t axis, rank = 0;
+    if (!op_axis(c, onnx_int(c->node, "axis", 0), x->rank, &axis) || !check_indices(c, indices))
+        return false;
+    for (uint32_t i = 0; i < x->rank; i++) {
+        if (i != axis)
+            dims[rank++] = x->dims[i];
+        for (uint32_t k = 0; i == axis && k < indices->rank; k++)
+            dims[rank++] = indices->dims[k];
+    }
+    if (!op_result(c, 0, x->type, rank, dims))
+        return false;
+    const tensor_dims s = tensor_split(x, axis);
+    for (size_t i = 0; i < s.before * indices->count; i++) {
+        size_t at;
+        if (!read_index(c, indices, i % indices->count, x->dims[axis], &at))
+            return false;
+        move_part(c, NULL, (i / indices->count * s.along + at) * s.after, i, s.after);
+    }
+    return true;
 }
 
 /* ---- along one axis ------------------------------------------------------------------------- */
