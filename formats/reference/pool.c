@@ -127,31 +127,3 @@ bool op_pool(op_call *c)
     each_window(c, &w, (size_t)(x->dims[0] * x->dims[1]), largest ? maximum : mean);
     return true;
 }
-
-/* ---- whole maps --------------------------------------------------------------------------- */
-
-bool op_global_pool(op_call *c)
-{
-    const bool largest = !strcmp(c->node->op_type, "GlobalMaxPool");
-    const tensor *x = op_in(c, 0);
-    int64_t dims[TENSOR_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    if (x->rank < 3)
-        return op_fail(c, "works on a tensor of %u dimensions; expected 3 or more", x->rank);
-    dims[0] = x->dims[0];
-    dims[1] = x->dims[1];
-    if (!op_result(c, 0, x->type, x->rank, dims))
-        return false;
-    if (!c->out->count)
-        return true;
-    const size_t plane = x->count / c->out->count;
-    for (size_t i = 0; i < c->out->count; i++) {
-        double sum = 0, max = -INFINITY;
-        for (size_t k = 0; k < plane; k++) {
-            const double v = tensor_number(x, i * plane + k);
-            sum += v;
-            max = fmax(max, v);
-        }
-        tensor_set_number(c->out, i, largest ? max : sum / (double)plane);
-    }
-    return true;
-}

@@ -23,6 +23,7 @@ ADD(add_square, sum + x * x)
 ADD(multiply, sum *x)
 ADD(lowest, isnan(x) || x < sum ? x : sum)
 ADD(highest, isnan(x) || x > sum ? x : sum)
+ADD(highest_number, fmax(sum, x))
 
 /* ln(e^sum + e^x) without overflow. */
 static double add_exponents(double sum, double x)
@@ -48,6 +49,7 @@ static const reduction reductions[] = {
     {"ReduceProd", 1, multiply, plain},        {"ReduceL1", 0, add_magnitude, plain},
     {"ReduceL2", 0, add_square, root},         {"ReduceSumSquare", 0, add_square, plain},
     {"ReduceLogSum", 0, add_plain, logarithm}, {"ReduceLogSumExp", -INFINITY, add_exponents, plain},
+    {"GlobalAveragePool", 0, add_plain, mean}, {"GlobalMaxPool", -INFINITY, highest_number, plain},
 };
 
 static const reduction *find_reduction(const char *op_type)
@@ -92,21 +94,35 @@ static void reduce_all(const reduction *r, const tensor *x, uint32_t mask, doubl
     }
 }
 
-bool op_reduce(op_call *c)
+static bool reduce(op_call *c, uint32_t mask, bool keep)
 {
     const tensor *x = op_in(c, 0);
     const reduction *r = find_reduction(c->node->op_type);
-    uint32_t mask;
-    if (!r || !op_axes(c, 1, x->rank, &mask))
-        return false;
-    if (!mask && !onnx_int(c->node, "noop_with_empty_axes", 0))
-        mask = (1u << x->rank) - 1;
-    if (!make_reduced(c, x->type, mask, onnx_int(c->node, "keepdims", 1)))
+    if (!r || !make_reduced(c, x->type, mask, keep))
         return false;
     double *sums = op_scratch(c, c->out->count, sizeof *sums);
     if (sums)
         reduce_all(r, x, mask, sums, c->out);
     return sums;
+}
+
+bool op_reduce(op_call *c)
+{
+    const uint32_t rank = op_in(c, 0)->rank;
+    uint32_t mask;
+    if (!op_axes(c, 1, rank, &mask))
+        return false;
+    if (!mask && !onnx_int(c->node, "noop_with_empty_axes", 0))
+        mask = (1u << rank) - 1;
+    return reduce(c, mask, onnx_int(c->node, "keepdims", 1));
+}
+
+/* Of whole maps. */
+bool op_global_pool(op_call *c)
+{
+    const uint32_t rank = op_in(c, 0)->rank;
+    return rank < 3 ? op_fail(c, "works on a tensor of %u dimensions; expected 3 or more", rank)
+                    : reduce(c, ((1u << rank) - 1) & ~3u, true);
 }
 
 bool op_arg(op_call *c)
