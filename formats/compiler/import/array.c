@@ -162,6 +162,15 @@ array array_constant(importer *im, mona_type type, uint32_t rank, const int64_t 
     return array_of_value(im->g, value, rank, dims);
 }
 
+array array_multiples(importer *im, uint32_t rank, const int64_t *dims, int64_t step)
+{
+    const size_t count = array_elements(rank, dims);
+    int64_t *elements = graph_alloc(im->g, count, sizeof *elements);
+    for (size_t i = 0; elements && i < count; i++)
+        elements[i] = (int64_t)i * step;
+    return array_constant(im, MONA_S64, rank, dims, elements);
+}
+
 array array_number(importer *im, mona_type type, double number)
 {
     void *elements = graph_alloc(im->g, 1, sizeof(int64_t));

@@ -57,6 +57,8 @@ array array_number(importer *im, mona_type type, double number);
 /* A constant; elements: of graph_alloc. NULL: there was no memory for them. */
 array array_constant(importer *im, mona_type type, uint32_t rank, const int64_t *dims,
                      void *elements);
+/* 0, step, 2 step and so on. */
+array array_multiples(importer *im, uint32_t rank, const int64_t *dims, int64_t step);
 /* A dense array in another shape with the same number of elements. */
 array array_view(importer *im, array a, uint32_t rank, const int64_t *dims);
 /* Reorders the axes: axis i of the result is a's axis order[i]. */

@@ -83,21 +83,6 @@ static tap tap_of(const grid *g, array x, double size, bool second)
     return t;
 }
 
-/* The index of the first sample of each frame: [batch, 1, 1]. */
-static array frames(const grid *g, int64_t batch, int64_t samples)
-{
-    const int64_t dims[3] = {batch, 1, 1};
-    int64_t *numbers = graph_alloc(g->im->g, (size_t)batch, sizeof *numbers);
-    const uint32_t value =
-        numbers ? graph_add_array(g->im->g, "", MONA_S64, (size_t)batch) : UINT32_MAX;
-    if (value == UINT32_MAX)
-        return array_fail(g->im, "needs more memory than there is");
-    for (int64_t i = 0; i < batch; i++)
-        numbers[i] = i * samples;
-    g->im->g->values[value].elements = numbers;
-    return array_of_value(g->im->g, value, 3, dims);
-}
-
 /* Samples [channels, batch, rows, columns] at a pair of taps, times their weights. */
 static array weighted(const grid *g, array flat, array first, tap y, tap x, int64_t width)
 {
@@ -136,7 +121,7 @@ bool import_array_grid_sample(importer *im)
     const array flat = array_view(im, array_permute(x, turned), 2, dims);
     const array across = place_of(&g, coordinate(&g, 0), (double)width);
     const array down = place_of(&g, coordinate(&g, 1), (double)height);
-    const array first = frames(&g, batch, height * width);
+    const array first = array_multiples(im, 3, (const int64_t[]){batch, 1, 1}, height * width);
     array sum = array_none;
     for (int i = 0; i < (g.nearest ? 1 : 4); i++) {
         const array part = weighted(&g, flat, first, tap_of(&g, down, (double)height, i / 2),

@@ -16,16 +16,6 @@ static array integers(importer *im, uint32_t rank, const int64_t *dims, const in
     return array_constant(im, MONA_S64, rank, dims, elements);
 }
 
-/* 0, step, 2 step and so on as a constant of this shape. */
-static array multiples(importer *im, uint32_t rank, const int64_t *dims, int64_t step)
-{
-    const size_t count = array_elements(rank, dims);
-    int64_t *elements = graph_alloc(im->g, count, sizeof *elements);
-    for (size_t i = 0; elements && i < count; i++)
-        elements[i] = (int64_t)i * step;
-    return array_constant(im, MONA_S64, rank, dims, elements);
-}
-
 /* Negative indices count from the end, which is `dims`. */
 static array from_the_end(importer *im, array index, array dims)
 {
@@ -53,7 +43,7 @@ static array add_other_axes(importer *im, array place, array x, uint32_t axis)
         for (uint32_t k = 0; k < x.rank; k++)
             dims[k] = k == i ? place.dims[i] : 1;
         place = array_binary(im, MONA_S64, MONA_FN_ADD, place,
-                             multiples(im, x.rank, dims, step_of(x, i)));
+                             array_multiples(im, x.rank, dims, step_of(x, i)));
     }
     return place;
 }
@@ -106,7 +96,7 @@ bool import_array_gather_nd(importer *im)
     const int64_t by_set[2] = {sets, rows / sets}, first[2] = {sets, 1};
     const int64_t flat[2] = {sets * parts, step_of(x, batch + named - 1)};
     array place = array_view(im, parts_of(im, x, index, batch, named), 2, by_set);
-    place = array_binary(im, MONA_S64, MONA_FN_ADD, place, multiples(im, 2, first, parts));
+    place = array_binary(im, MONA_S64, MONA_FN_ADD, place, array_multiples(im, 2, first, parts));
     return array_bind(
         im, 0, array_gather(im, array_view(im, x, 2, flat), 0, array_view(im, place, 1, &rows)));
 }
@@ -137,7 +127,7 @@ bool import_array_one_hot(importer *im)
     const array at = from_the_end(im, array_view(im, index, result->rank, dims),
                                   array_number(im, MONA_S64, (double)range[axis]));
     const array operands[3] = {
-        array_binary(im, MONA_U8, MONA_FN_EQUAL, at, multiples(im, result->rank, range, 1)),
+        array_binary(im, MONA_U8, MONA_FN_EQUAL, at, array_multiples(im, result->rank, range, 1)),
         value_of(im, 1), value_of(im, 0)};
     return array_bind(im, 0, array_apply(im, array_result_type(im, 0), MONA_FN_WHERE, 3, operands));
 }
