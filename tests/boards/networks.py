@@ -49,9 +49,7 @@ def run(command, **more):
 
 @functools.lru_cache(None)
 def variable(name):
-    text = open('apps/firmware/Makefile', encoding='utf-8').read()
-    value = re.search(rf'^{name} := (.*)$', text, re.M)[1]
-    return re.sub(r'\$\((\w[\w-]*)\)', lambda m: variable(m[1]), value)
+    return run(['make', '-s', '-f', 'apps/firmware/Makefile', '--eval', f'tell:;@:$(info $({name}))', 'tell']).strip()
 
 
 def size_of(size):
