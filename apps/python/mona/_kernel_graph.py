@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A kernel's function as a graph of typed operations on 32-bit numbers, read from its source."""
 import ast
+import builtins
 import inspect
 import math
 import textwrap
@@ -249,7 +250,8 @@ class Reader:
         if isinstance(s, ast.Pass):
             return
         if isinstance(s, ast.Assign) and len(s.targets) == 1:
-            self._assign(s.targets[0], self._value(s.value))
+            listed = isinstance(s.value, (ast.Tuple, ast.List)) and isinstance(s.targets[0], ast.Name)
+            self._assign(s.targets[0], self._list(s.value) if listed else self._value(s.value))
         elif isinstance(s, ast.AugAssign) and isinstance(s.target, ast.Name):
             self._assign(s.target, self._bounded(s, self._binary(s, s.op, self._name(s.target), self._value(s.value))))
         elif isinstance(s, ast.For) and not s.orelse:
@@ -263,6 +265,7 @@ class Reader:
         if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == 'range') \
                 or not isinstance(s.target, ast.Name):
             self._fail(s.iter, 'expected for NAME in range(...)')
+        self._language(call.func, 'range')
         bounds = [self._whole(a, 'a constant bound of the range') for a in call.args]
         if not 1 <= len(bounds) <= 3 or bounds[2:] == [0] or len(range(*bounds)[:257]) > 256:
             self._fail(s.iter, 'expected a range of up to 256 numbers')
@@ -310,6 +313,11 @@ class Reader:
         if isinstance(value, int) and value.bit_length() > self.WIDEST:
             self._fail(e, f'expected whole numbers of up to {self.WIDEST} bits, found a larger one')
         return value
+
+    def _list(self, e):
+        """Values, and lists of them."""
+        self._step(e)
+        return [self._list(x) if isinstance(x, (ast.Tuple, ast.List)) else self._value(x) for x in e.elts]
 
     def _whole(self, e, what):
         value = self._value(e)
@@ -360,16 +368,26 @@ class Reader:
 
     def _name(self, e):
         name = e.id
+        if self._listed(e) is not None:
+            self._fail(e, f'expected {name}[...], found {name} alone')
         if name in self._names:
             return self._names[name]
         if name in self.inputs or name in self.outputs:
             self._fail(e, f'expected {name}[...], found {name} alone' if name in self.inputs else
                        f'expected an input or a name, found the output {name}, which cannot be read')
         if name in PLACES:
+            self._language(e, name)
             return self.graph.node('place', value=name, type='s32')
         if type(self._outer.get(name)) in (int, float):
             return self._outer[name]
         self._fail(e, f'expected a name that was assigned before, found {name}')
+
+    def _language(self, e, name):
+        """Refuses a name of the language that stands for something else here."""
+        found = self._names.get(name, self._outer.get(name, name))
+        if found != name if isinstance(found, str) else \
+                found is not getattr(builtins, name, None) and getattr(found, '__module__', None) != 'mona.kernel':
+            self._fail(e, f'expected {name} as kernels have it, found something of the file that is called so; call that otherwise')
 
     def _binop(self, e):
         return self._binary(e, e.op, self._value(e.left), self._value(e.right))
@@ -429,7 +447,9 @@ class Reader:
     def _unaryop(self, e):
         value = self._value(e.operand)
         if isinstance(e.op, ast.Not):
-            return self.graph.node('not', self._condition(e, value))
+            return not value if isinstance(value, bool) else self.graph.node('not', self._condition(e, value))
+        if isinstance(value, float) and isinstance(e.op, ast.Invert):
+            self._fail(e, 'expected whole numbers, found a float')
         if not isinstance(value, Node):
             return -value if isinstance(e.op, ast.USub) else ~value if isinstance(e.op, ast.Invert) else value
         if isinstance(e.op, ast.Invert):
@@ -457,11 +477,16 @@ class Reader:
         return self.graph.node(op, a, b, type='bool')
 
     def _boolop(self, e):
-        nodes = [self._condition(v, self._value(v)) for v in e.values]
-        result = nodes[0]
-        for n in nodes[1:]:
-            result = self.graph.node('both' if isinstance(e.op, ast.And) else 'either', result, n)
-        return result
+        """Constants end it, or are left out."""
+        ends, result = isinstance(e.op, ast.Or), None
+        for v in e.values:
+            value = self._value(v)
+            if value is ends:
+                return ends
+            if value is not (not ends):
+                node = self._condition(v, value)
+                result = node if result is None else self.graph.node('either' if ends else 'both', result, node)
+        return not ends if result is None else result
 
     def _ifexp(self, e):
         test = self._value(e.test)
@@ -470,6 +495,8 @@ class Reader:
         return self._select(e, test, self._value(e.body), self._value(e.orelse))
 
     def _select(self, e, condition, a, b):
+        if isinstance(condition, bool):
+            return a if condition else b
         return self.graph.node('select', self._condition(e, condition), *self._together(e, a, b))
 
     def _offsets(self, e, o):
@@ -487,12 +514,35 @@ class Reader:
             self._fail(e, f'expected an offset of up to 8 cells, found {row}, {column}')
         return plane, row, column
 
+    def _listed(self, e):
+        """The list that a name or an entry of lists is; None: it is none."""
+        if isinstance(e, ast.Name) and e.id not in self.inputs:
+            found = self._names.get(e.id, self._outer.get(e.id))
+        else:
+            found = isinstance(e, ast.Subscript) and self._entry(e)
+        return found if isinstance(found, (tuple, list)) else None
+
+    def _entry(self, e):
+        """An entry of a list; None: it is one of something else."""
+        listed = self._listed(e.value)
+        if listed is None:
+            return None
+        index = self._whole(e.slice, 'a constant index')
+        if not -len(listed) <= index < len(listed):
+            self._fail(e, f'expected an index from 0 to {len(listed) - 1}, found {index}')
+        return listed[index]
+
     def _subscript(self, e):
+        entry = self._entry(e)
+        if isinstance(entry, Node) or type(entry) in (int, float):
+            return entry
+        if entry is not None:
+            self._fail(e, f'expected a number, found {entry!r}')
         name = e.value.id if isinstance(e.value, ast.Name) else None
         if name in self.outputs:
             self._fail(e, f'expected an input, found the output {name}, which cannot be read')
         if name not in self.inputs:
-            self._fail(e, f'expected an input ({", ".join(self.inputs)}) before [')
+            self._fail(e, f'expected an input ({", ".join(self.inputs)}), or a tuple or list, before [')
         o = self.inputs[name]
         type_ = 'f32' if o.type in FLOATS else 's32'
         if o.planes:
@@ -515,6 +565,7 @@ class Reader:
                   **{t: (1, 1) for t in RANGES}}
         if name not in counts:
             self._fail(e, f'expected one of {", ".join(counts)}, found {name or "another call"}')
+        self._language(e, name)
         least, most = counts[name]
         if e.keywords or not least <= len(e.args) <= most:
             self._fail(e, f'expected {least if least == most else f"{least} to {most}"} arguments of {name}, '
@@ -522,6 +573,8 @@ class Reader:
         args = [self._value(a) for a in e.args]
         if name == 'select':
             return self._select(e, *args)
+        if name not in RANGES and not any(isinstance(a, Node) for a in args):
+            return self._chosen(name, *args)
         nodes = self._together(e, *args)
         if name in RANGES:
             if name not in FLOATS:
@@ -536,3 +589,13 @@ class Reader:
         for n in nodes[1:]:
             result = self.graph.node(name, result, n)
         return result
+
+    @staticmethod
+    def _chosen(name, first, *others):
+        """Of plain numbers, as rows choose."""
+        if name == 'abs':
+            return -first if first < 0 else first
+        for i, other in enumerate(others):
+            larger = name == 'max' or (name == 'clamp' and not i)
+            first = first if (first > other if larger else first < other) else other
+        return first

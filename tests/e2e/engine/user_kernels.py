@@ -17,6 +17,7 @@
     user_kernels.py meaning FOLDER     examples beside what numpy has for the same
     user_kernels.py zeros FOLDER       one that computes with -0
     user_kernels.py names FOLDER       two of one name; leaves by2.py and by3.py
+    user_kernels.py constants FOLDER   one whose numbers are chosen while it is read
     user_kernels.py errors FOLDER      what mistakes are told as
 
 Prints a line for each that differs, and a count."""
@@ -567,7 +568,37 @@ MISTAKES = [ # of a body at line 6 from column 5 on: where, and words of what is
      'expected up to 65536 statements and parts of expressions, found more'),
     ('y[0, 0] = ' + '-' * 1500 + 'x[0, 0]', '6:', 'expected fewer parts in one expression'),
     ('y[0, 0] = x[0, 0] + "ab" * 10 ** 12', '6:25', "expected a number, found 'ab'"),
+    ('y[0, 0] = x[0, 0] * W', '6:25', 'expected W[...], found W alone'),
+    ('y[0, 0] = x[0, 0] * W[1]', '6:25', 'expected a number, found (2, 3)'),
+    ('y[0, 0] = x[0, 0] * W[1][2]', '6:25', 'expected an index from 0 to 1, found 2'),
+    ('y[0, 0] = x[0, 0] * W[x[0, 0]]', '6:27', 'expected a constant index, found a computed s32 number'),
+    ('y[0, 0] = row - height', '6:21', 'expected height as kernels have it, found something of the file'),
+    ('y[0, 0] = s16(x[0, 0])', '6:15', 'expected s16 as kernels have it, found something of the file'),
+    ('abs = 3\n    y[0, 0] = abs(x[0, 0])', '7:15', 'expected abs as kernels have it, found something of the file'),
+    ('y[0, 0] = x[0, 0] + ~1.5', '6:25', 'expected whole numbers, found a float'),
+    ('y[0, 0] = 1 if 1 == 1 and x[0, 0] else 2', '6:31', 'expected a comparison, found a computed s32 number'),
 ]
+
+
+def constants(folder):
+    """What is chosen while a kernel is read."""
+    path = os.path.join(folder, 'constants.py')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write("from mona.kernel import *\nW = ((1, 2, 1), [2, 4, 2])\n\n\n@kernel('com.example::Constants')\n"
+                   'def constants(x: rows(u8), *, y: rows(s32), z: rows(s32)):\n'
+                   '    sides = [-1, 0, 1]\n    seen = [x[0, 0], x[0, 1]]\n    around = 0\n    cross = 0\n'
+                   '    for i in range(3):\n        for k in range(3):\n'
+                   '            around += x[sides[i], sides[k]] * W[1 - abs(i - 1)][k]\n'
+                   '            cross += x[max(min(i, 2) - 1, -1), k - 1] if (abs(i - 1) == 1 and k == 1) or not (i != 1 or k == 1) else 0\n'
+                   '    y[0, 0] = around + seen[-1]\n    z[0, 0] = cross + (100 if x[0, 0] > 7 and 1 < 2 else 0)\n')
+    made, = load(path)
+    x = np.random.default_rng(1).integers(0, 256, (5, 7)).astype(np.uint8)
+    p = np.pad(x, 1, 'edge').astype(np.int32)
+    part = lambda dy, dx: p[1 + dy:6 + dy, 1 + dx:8 + dx]
+    y, z = made(x)
+    around = sum(part(dy, dx) * (2 - abs(dy)) * (2 - abs(dx)) for dy in (-1, 0, 1) for dx in (-1, 0, 1)) + part(0, 1)
+    cross = part(-1, 0) + part(1, 0) + part(0, -1) + part(0, 1) + 100 * (x > 7)
+    print('same' if (y == around).all() and (z == cross).all() else (y - around, z - cross))
 
 
 def errors(folder):
@@ -575,7 +606,7 @@ def errors(folder):
     for number, (body, where, text) in enumerate(MISTAKES):
         path = os.path.join(folder, f'mistake{number}.py')
         with open(path, 'w', encoding='utf-8') as file:
-            file.write("from mona.kernel import *\n\n\n@kernel('com.example::Wrong')\n"
+            file.write("from mona.kernel import *\nW, height = (1, (2, 3)), 1080\ns16 = lambda x: x\n@kernel('com.example::Wrong')\n"
                        f'def wrong(x: rows(u8), b: rows(u8, planes=2), f: table(f32, 3), *, y: rows(u8)):\n    {body}\n')
         try:
             load(path)
@@ -791,7 +822,7 @@ def main():
         with open(folder, 'wb') as file:
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
-    {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors,
+    {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors, 'constants': constants,
      'zeros': zeros, 'names': one_of_a_name, 'enhance': lambda f: enhanced(f, *rest), 'seal': seal, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 

@@ -17,10 +17,11 @@ for planes in 3 20; do
     same "kernels among operators on maps, with $planes channels" "$(helper joined "$tmp" $planes)" 64
 done
 same "a kernel in place of a function" "$(helper function "$tmp")" same
+same "numbers of lists, and choices between constants, are made while a kernel is read" "$(helper constants "$tmp")" same
 same "zeros keep their sign" "$(helper zeros "$tmp")" same
 same "two kernels of one name, and what is none, are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two
 expected kernels of mona.kernel, found 'a path'"
-same "mistakes are told with line and column" "$(helper errors "$tmp")" 39
+same "mistakes are told with line and column" "$(helper errors "$tmp")" 48
 
 if full; then
     helper targets "$tmp" 20 > "$tmp/targets"
