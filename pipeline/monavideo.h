@@ -139,7 +139,8 @@ typedef struct mona_video_format {
     uint32_t planes;
     uint32_t shift_x, shift_y; /* chroma has 1 / 2^shift of the columns and rows, rounded up: 1, 1
                                   is 4:2:0 */
-    uint32_t bits;             /* of a sample, 8 to 11; above 8 they lie in the low bits of 16 */
+    uint32_t bits;             /* of a sample, 8 to 11; above 8 they lie in the low bits of 16, and
+                                  larger samples are refused */
     mona_video_chroma chroma;
     bool full_range; /* samples go from 0 to 2^bits - 1; else studio range */
 } mona_video_format;

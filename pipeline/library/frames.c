@@ -106,6 +106,14 @@ static bool check_planes(const frame_format *format, const mona_video_frame *fra
     return true;
 }
 
+static bool check_samples(const frame_format *format, const mona_video_frame *frame)
+{
+    for (unsigned p = 0; p < format->planes; p++)
+        if (!frame_samples_fit(format, p, frame->data[p], frame->stride[p]))
+            return false;
+    return true;
+}
+
 static mona_video_status fail_computing(mona_video *video, mona_status status)
 {
     pipeline_error error = {0};
@@ -169,11 +177,16 @@ mona_video_status mona_video_push(mona_video *video, const mona_video_frame *fra
     if (status)
         return status;
     pthread_mutex_lock(&video->pushing);
+    const frame_format *format = &video->stages.stages[0].in;
     status = look(video, true);
-    if (!status && !check_planes(&video->stages.stages[0].in, frame))
+    if (!status && !check_planes(format, frame))
         status =
             handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
                            "push: expected samples in each plane, and a stride of a row or more");
+    if (!status && !check_samples(format, frame))
+        status = handle_misused(video, MONA_VIDEO_ERR_ARGUMENT,
+                                "push: expected samples of the format's bits, in the low bits of "
+                                "16, found larger ones");
     const mona_status computed = status ? MONA_OK : put(video, frame);
     pthread_mutex_unlock(&video->pushing);
     return computed ? fail_computing(video, computed) : status;

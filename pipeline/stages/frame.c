@@ -75,6 +75,27 @@ void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t
     frame_pad_plane(f, plane);
 }
 
+bool frame_samples_fit(const frame_format *format, unsigned plane, const uint8_t *source,
+                       ptrdiff_t source_stride)
+{
+    const mona_size shown = frame_shown_size(format, plane);
+    uint64_t seen = 0, four;
+    uint16_t one;
+    for (uint32_t y = 0; format->bits > 8 && y < shown.height; y++) {
+        const uint8_t *row = source + (ptrdiff_t)y * source_stride;
+        uint32_t x = 0;
+        for (; x + 4 <= shown.width; x += 4) {
+            memcpy(&four, row + x * sizeof one, sizeof four);
+            seen |= four;
+        }
+        for (; x < shown.width; x++) {
+            memcpy(&one, row + x * sizeof one, sizeof one);
+            seen |= one;
+        }
+    }
+    return !(seen & (UINT16_MAX & UINT16_MAX << format->bits) * 0x0001000100010001u);
+}
+
 void frame_pad_plane(const frame *f, unsigned plane)
 {
     const mona_size size = frame_plane_size(&f->format, plane);

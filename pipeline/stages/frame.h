@@ -62,6 +62,10 @@ void frame_place(frame *f, const frame_format *format, uint8_t *memory);
  * in bytes. */
 void frame_fill_plane(frame *f, unsigned plane, const uint8_t *source, ptrdiff_t source_stride);
 
+/* Whether samples of more than 8 bits lie in the low bits, as those of P010 do not. */
+bool frame_samples_fit(const frame_format *format, unsigned plane, const uint8_t *source,
+                       ptrdiff_t source_stride);
+
 /* The padding alone. */
 void frame_pad_plane(const frame *f, unsigned plane);
 

@@ -65,6 +65,11 @@ class Tensor:
                              f'{np.finfo(self.dtype).max}, found {abs(array[np.isfinite(array)]).max()}')
         return result
 
+    def check_numbers(self, array):
+        """Of NaN, planes of float16 would make 0."""
+        if not self.array and self.dtype == np.float16 and (array.view(np.uint16) & 0x7fff).max() > 0x7c00:
+            raise ValueError(f'{self.name}: expected numbers, found NaN, which planes do not have')
+
     def images(self, array):
         """How many images an array N x C x H x W holds; None: it is one, as the tensor's own shape."""
         planes = (1,) * (3 - len(self.shape)) + self.shape
@@ -250,7 +255,9 @@ class Model:
                 raise TypeError(f'expected {len(tensors)} {kind} arrays, found {len(given)}')
             for tensor, array in zip(tensors, given):
                 tensor.check(array)
-                if kind == 'output' and not array.flags.writeable:
+                if kind == 'input':
+                    tensor.check_numbers(array)
+                elif not array.flags.writeable:
                     raise ValueError(f'{tensor.name}: expected an array that can be written')
         self._apart(arrays, results)
         with self._lock:

@@ -117,7 +117,7 @@ def enhance(input, output, progress=None, note=None, overwrite=True, **options):
 class Video:
     """Frames in, frames out. A frame is a list of planes: grey, or Y, U and V, or those with alpha.
 
-    shape: (rows, columns) of luma. subsampling: of chroma, (2, 2) for 4:2:0. bits: of a sample, from 9 on in uint16.
+    shape: (rows, columns) of luma. subsampling: of chroma, (2, 2) for 4:2:0. bits: of a sample, from 9 on in the low bits of uint16.
 
     >>> import mona, numpy
     >>> video = mona.Video((36, 64), stages='denoise,sr')

@@ -122,6 +122,7 @@ for wrong in (lambda: mona.Model('sr_x2_fats'), lambda: mona.Model(folder + '/pl
 model = mona.Model('sr_x2_fast', size=(8, 12))
 plane = numpy.arange(96, dtype=numpy.uint8).reshape(8, 12)
 assert (model(plane[None, None]) == model(plane)).all()
+larger = numpy.eye(8, 12, 11, dtype=numpy.uint16) # one of the last column
 try:
     mona.Model(numpy.float32(0.5))
     sys.exit('no error')
@@ -144,7 +145,10 @@ for kind, wrong, line in (
         (mona.Error, lambda: mona.enhance(folder + '/in.y4m', folder + '/x.mkv', temporal=False), '--temporal: expected a value'),
         (mona.Error, lambda: mona.compile(folder + '/net.onnx', folder + '/x.mona', any_sizes=False), "unknown option '--any-sizes'"),
         (mona.Error, lambda: mona.compile(folder + '/net.onnx', folder + '/x.mona', name=False), '--name: expected a value'),
-        (ValueError, lambda: mona.Video((54, 96), subsampling=(3, 3)), 'subsampling: expected 1, 2 or 4')):
+        (ValueError, lambda: mona.Video((54, 96), subsampling=(3, 3)), 'subsampling: expected 1, 2 or 4'),
+        *((mona.Error, lambda bits=bits, samples=samples: mona.Video((8, 12), planes=1, bits=bits, stages='denoise').push([samples]),
+           "push: expected samples of the format's bits, in the low bits of 16, found larger ones")
+          for bits, samples in ((9, larger * 512), (10, larger * 1024), (11, larger * 2048), (10, larger << 15)))):
     try:
         wrong()
         sys.exit('no error')
@@ -179,7 +183,9 @@ for kind, wrong, line in (
         (ValueError, lambda: arrays(numbers.reshape(4, 3, 2)), 'x: expected shape (2, 3, 4), found (4, 3, 2)'),
         (TypeError, lambda: model(real.astype(numpy.uint8)), 'luma: expected an array of float16, found uint8'),
         (TypeError, lambda: picture(real), 'luma: expected an array of uint8, found float32'),
-        (ValueError, lambda: model(real + 1e6), 'luma: expected numbers that float16 can hold, up to 65504.0, found')):
+        (ValueError, lambda: model(real + 1e6), 'luma: expected numbers that float16 can hold, up to 65504.0, found'),
+        (ValueError, lambda: model(real * numpy.nan), 'luma: expected numbers, found NaN'),
+        (ValueError, lambda: model((real * -numpy.nan).astype(numpy.float16)), 'luma: expected numbers, found NaN')):
     try:
         wrong()
         sys.exit('no error')
