@@ -96,6 +96,19 @@ static void take_lock(void)
     pthread_mutex_timedlock(&lock, &until);
 }
 
+/* Waits for a signal after the first. timeout, shells and sudo send one to a process and to its
+ * group, too: those of the first half second are one. */
+static void wait_for_another(const struct timespec *longer)
+{
+    static const struct timespec burst = {.tv_nsec = 500000000}, none = {0};
+    sigset_t again = signals;
+    sigdelset(&again, SIGALRM);
+    nanosleep(&burst, NULL);
+    while (sigtimedwait(&again, NULL, &none) > 0)
+        ;
+    sigtimedwait(&signals, NULL, longer);
+}
+
 static void *wait_for_signals(void *unused)
 {
     const struct timespec grace = {.tv_nsec = 600000000}, longer = {.tv_sec = STOP_SECONDS};
@@ -108,14 +121,14 @@ static void *wait_for_signals(void *unused)
     if (asked) {
         atomic_store(asked, true);
         pthread_mutex_unlock(&lock);
-        sigtimedwait(&signals, NULL, &longer);
+        wait_for_another(&longer);
         take_lock();
     }
     if (ends_itself) {
         if (child > 0)
             kill(child, number);
         pthread_mutex_unlock(&lock);
-        sigtimedwait(&signals, NULL, &grace);
+        nanosleep(&grace, NULL);
         take_lock();
     }
     end_process(number);

@@ -50,8 +50,8 @@ const char *stop_excuse(void);
  * Call it while the end is held. */
 void stop_passes_to(pid_t child);
 
-/* From now on, the first signal sets *asked and leaves the process STOP_SECONDS to end by itself; a
- * second one ends it at once. asked must stay. */
+/* From now on, the first signal sets *asked and leaves the process STOP_SECONDS to end by itself;
+ * one that comes half a second later ends it at once. asked must stay. */
 enum { STOP_SECONDS = 10 };
 void stop_asks(atomic_bool *asked);
 

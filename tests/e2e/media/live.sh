@@ -84,6 +84,9 @@ for tick in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
     ! grep -q ' frames ' "$tmp/stopped" || break
 done
 sleep 1 # A second more: the first line may come before 25 frames have.
+# As timeout sends it, to a process and to its group.
+kill -TERM $run
+sleep 0.02
 kill -TERM $run
 wait $run
 same "SIGTERM: the status says so" $? 143
