@@ -33,7 +33,8 @@ typedef struct case_result {
 
 typedef struct summary {
     unsigned verdicts[3];
-    unsigned engine_passed, engine_failed, engine_constant, engine_frozen, engine_unrun;
+    unsigned engine_passed, engine_failed, engine_constant, engine_frozen, engine_unrun,
+        engine_alone;
 } summary;
 
 /* ---- one case ----------------------------------------------------------------------------- */
@@ -128,6 +129,8 @@ static void print_case(const char *folder, const case_result *r)
         printf("; engine FAIL abs %.3g of %.3g %s", e->error, e->bound, e->reason.text);
     else if (e->reason.text[0])
         printf("; engine: %s", e->reason.text);
+    if (e->alone && e->passed)
+        printable_print(stdout, "; on the host alone: %s", e->reason.text);
     printf("\n");
 }
 
@@ -154,6 +157,7 @@ static void count(summary *s, const case_result *r)
     s->engine_passed += r->engine.compiled && r->engine.passed;
     s->engine_constant += r->engine.compiled && r->engine.passed && r->engine.constant;
     s->engine_frozen += r->engine.compiled && r->engine.passed && r->engine.frozen;
+    s->engine_alone += r->engine.passed && r->engine.alone;
     s->engine_failed += r->engine.compiled && !r->engine.passed;
     s->engine_unrun += is_unrun(r);
 }
@@ -171,7 +175,9 @@ static void print_summary(const arguments *a, const summary *s)
                cases - s->engine_passed - s->engine_failed - s->engine_unrun, s->engine_unrun,
                s->engine_constant, s->engine_frozen);
     if (a->device)
-        printf("%s: same bytes as the host in all cases that pass\n", a->device_name);
+        printf("%s: same bytes as the host in all cases that pass; %u have no program and were not "
+               "run there\n",
+               a->device_name, s->engine_alone);
 }
 
 /* The host is no second device, since it runs everything anyway. */
@@ -238,7 +244,9 @@ static const option options[] = {
     {"--no-engine", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, no_engine), NULL, judging,
      .help = "run only the reference"},
     {"--device", NULL, OPTION_STRING, KEEPS_BYTES, offsetof(arguments, device_name), "NAME",
-     judging, .help = "device whose results must equal the host's byte for byte, such as model310",
+     judging,
+     .help = "device whose results must equal the host's byte for byte, such as model310, where it "
+             "has a program",
      .initial = "host"},
     {"--dim", NULL, OPTION_LIST, CHANGES_BYTES, offsetof(arguments, dims), "NAME=N", judging,
      .help = "size of the dimensions that the model calls NAME; can be given more than once"},

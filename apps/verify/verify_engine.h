@@ -11,6 +11,7 @@ typedef struct engine_result {
     bool constant; /* the compiler folds it: no operator is left for the engine */
     bool frozen;   /* only with some inputs as constants of the model */
     bool passed;
+    bool alone; /* the other device has no program for it and did not run: `reason` says why */
     double error, bound; /* the largest over all outputs; passes if error <= bound */
     format_error reason;
 } engine_result;
@@ -19,7 +20,7 @@ typedef struct engine_result {
  * for `passed`. The case runs unchanged if it compiles; otherwise with its integers, or all inputs
  * but the first, as constants of the model. If it can run on maps alone, without any array, it also
  * runs that way: as FP16, a batch frame by frame. All runs must pass. other: a device that must
- * give the host's bytes; NULL: none.
+ * give the host's bytes where it has a program or needs none; NULL: none.
  *
  * The bound: every node rounds its result to fp16, with a relative error of at most 2^-11, and
  * inputs and constants have been rounded too. Sums may cancel, so errors are measured against the

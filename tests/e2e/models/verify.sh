@@ -29,6 +29,37 @@ gives "the reference passes every case of the project" 0 "reference: $count of $
 engine=$(sed -n 's/^engine, fp16: \([0-9]*\) of .* 0 fail.*/\1/p' "$tmp/log")
 same "the engine too" "${engine:-0}" "$count"
 gives "a device that gives the host's bytes" 0 "model310: same bytes as the host" verify --device model310 -q $cases
+# A convolution as a case, once of 64 channels, whose program the chip needs, and once of more samples than its L1 holds.
+convolution_case() {
+    mkdir -p "$1/test_data_set_0"
+    python3 - "$@" << 'END'
+import sys
+import numpy as np
+from onnx import TensorProto, helper, numpy_helper, save
+folder, channels, height, width, side = sys.argv[1], *map(int, sys.argv[2:])
+weights = np.zeros((channels, channels, side, side), np.float32)
+weights[range(channels), range(channels), side // 2, side // 2] = 2 # the input, twice
+x = (np.arange(channels * height * width) % 64 / 64).astype(np.float32).reshape(1, channels, height, width)
+types = [helper.make_tensor_value_info(n, TensorProto.FLOAT, x.shape) for n in 'xy']
+node = helper.make_node('Conv', ['x', 'w'], ['y'], pads=[side // 2] * 4)
+graph = helper.make_graph([node], 'net', types[:1], types[1:], [numpy_helper.from_array(weights, 'w')])
+save(helper.make_model(graph, opset_imports=[helper.make_opsetid('', 13)], ir_version=7), folder + '/model.onnx')
+for name, array in (('input', x), ('output', 2 * x)):
+    with open(f'{folder}/test_data_set_0/{name}_0.pb', 'wb') as file:
+        file.write(numpy_helper.from_array(array).SerializeToString())
+END
+}
+if python3 -c 'import onnx, numpy' 2> /dev/null; then
+    convolution_case "$tmp/large" 512 8 8 3
+    convolution_case "$tmp/wide" 64 3 9000 3
+    gives "a network that needs a program is run on the chip by one" 0 "model310: same bytes as the host in all cases that pass; 0 have no program" \
+        verify --device model310 "$tmp/large"
+    gives "one that can have none is run on the host, which is told" 0 "wide: .*; on the host alone: a group of its operators needs more" \
+        verify --device model310 "$tmp/wide"
+    same "and counted" "$(tail -n 1 "$tmp/log")" "model310: same bytes as the host in all cases that pass; 1 have no program and were not run there"
+else
+    skip "no onnx for python3"
+fi
 gives "a device that is none" 2 "no device 'abacus'" verify --device abacus $own/conv
 gives "as JSON" 0 '"reference":.*"pass"' verify --json $own/conv
 cp -r $own/conv "$tmp/wrong"
