@@ -39,6 +39,16 @@ for line in "one two" "a/b in out" "twice a b" 'front in out --sr "my net"' "fro
     fails "no camera: $line" "mona-cameras: $tmp/bad: " sh apps/service/mona-cameras units "$tmp/bad" "$tmp/none"
 done
 nothing "of which none was written" "$(ls "$tmp/none" 2> /dev/null)"
+sed 's/$/\r/' "$tmp/list" > "$tmp/windows"
+sh apps/service/mona-cameras units "$tmp/windows" "$tmp/windows_root" > "$tmp/commands"
+succeeds "a list whose lines end as on Windows gives the same files" diff -r "$tmp/root/etc/mona" "$tmp/windows_root/etc/mona"
+echo '# none' > "$tmp/bad"
+for wrong in MONA_MEMORY=8G MONA_MEMORY=0 MONA_CPUS=many MONA_CPUS=-1; do
+    fails "$wrong" "${wrong%=*}: expected a number above 0" env "$wrong" sh apps/service/mona-cameras units "$tmp/list" "$tmp/none"
+done
+same "a list of no cameras is told once" "$(sh apps/service/mona-cameras units "$tmp/bad" "$tmp/none" 2>&1)" \
+    "mona-cameras: $tmp/bad: expected a line NAME INPUT OUTPUT for each camera, found none"
+nothing "and nothing was written of these" "$(ls "$tmp/none" 2> /dev/null)"
 fails "no list" "missing: cannot be read" sh apps/service/mona-cameras units "$tmp/missing" "$tmp/none"
 
 # The watchdog: mona tells the socket of the service manager that frames come out, as often as once a second.
