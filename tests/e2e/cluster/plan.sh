@@ -178,6 +178,10 @@ same "without room: they wait" "$? $(grep -c '^  no machine had a place: [0-9]* 
 # ---- mona-slurm, where something is missing ----------------------------------------------------------------
 film 5 "$tmp/film.y4m" 64x48
 MONA=$tmp/none fails "no mona" "$tmp/none: No such file or directory; MONA=" apps/cluster/mona-slurm "$tmp/film.y4m" -o "$tmp/results"
+for wrong in "--parts -2" "--cpus 0"; do
+    fails "$wrong" "mona-slurm: $wrong: expected" apps/cluster/mona-slurm "$tmp/film.y4m" -o "$tmp/none_planned" --plan $wrong
+done
+nothing "of which nothing was written" "$(ls "$tmp/none_planned" 2> /dev/null)"
 mkdir "$tmp/bin"
 python=$(python3 -c 'import sys; print(sys.executable)')
 MONA=$PWD/$mona PATH=$tmp/bin "$python" apps/cluster/mona-slurm "$tmp/film.y4m" -o "$tmp/results" 2> "$tmp/log"
