@@ -176,6 +176,20 @@ static bool take_floats(reference_array *in, const input_array *from, const char
     return in->data || cli_fail(0, "out of memory");
 }
 
+/* Warns where an output has integers of which float32 holds only some: they may be rounded. */
+static void tell_rounded(const compiler_tensor *t, const reference_array *out, const char *path)
+{
+    const size_t count = reference_count(out);
+    size_t large = 0;
+    for (size_t k = 0; t->integers && k < count; k++)
+        large += fabsf(out->data[k]) >= 0x1p24f;
+    if (large)
+        fprintf(stderr,
+                "warning: %s: %.3g %% of the values of output '%s' lie beyond 16777216, where "
+                "float32, in which --reference computes, does not hold every integer\n",
+                path, 100.0 * (double)large / (double)count, t->name);
+}
+
 static bool run_reference(run_job *job, const compiler *model, input_array *inputs)
 {
     reference_array in[MONA_MAX_IO] = {{0}}, out[MONA_MAX_IO] = {{0}};
@@ -191,9 +205,12 @@ static bool run_reference(run_job *job, const compiler *model, input_array *inpu
         ok = take_floats(&in[i], &inputs[i], job->inputs.items[i]);
     if (ok && !compiler_reference(model, in, out, &error))
         ok = cli_fail(0, "%s: %s", job->model, error.text);
-    for (unsigned i = 0; ok && i < job->outputs.count; i++)
+    for (unsigned i = 0; ok && i < job->outputs.count; i++) {
+        const compiler_tensor t = compiler_output(model, i);
+        tell_rounded(&t, &out[i], job->outputs.items[i]);
         ok = array_write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
                                 out[i].data);
+    }
     reference_arrays_free(in, MONA_MAX_IO);
     reference_arrays_free(out, MONA_MAX_IO);
     return ok;

@@ -21,7 +21,8 @@ typedef struct compiler_tensor {
     const char *name;
     uint32_t channels, height, width;  /* 0: any */
     bool array;                        /* an array with this many elements, of any shape */
-    bool integers;                     /* an input of integers that stand for themselves */
+    bool integers;                     /* an output of integers, or an input of such that stand for
+                                          themselves */
     uint32_t last;                     /* output that is an array: the size of its last axis */
     float low, high;                   /* range seen in calibration; low > high: none */
     const tensor *declared, *computed; /* an output's shapes, where they differ; else NULL */

@@ -66,7 +66,8 @@ array '<i8' q "$tmp/one.npy" 3 1
 "$mona" run tests/conformance/integers/model.onnx -i "$tmp/long.npy" -i "$tmp/one.npy" -o "$tmp/y.npy" --reference 2>> "$tmp/err"
 same "integers that float32 does not hold are told, unless they are kept" "$(cat "$tmp/err")" \
     "warning: $tmp/y.npy: 50 % of the values of output 'y' lie beyond 16777216, where float32 does not hold every integer; --raw keeps them as they are
-warning: $tmp/long.npy: 100 % of the values lie beyond 16777216, where float32, in which --reference computes, does not hold every integer"
+warning: $tmp/long.npy: 100 % of the values lie beyond 16777216, where float32, in which --reference computes, does not hold every integer
+warning: $tmp/y.npy: 50 % of the values of output 'y' lie beyond 16777216, where float32, in which --reference computes, does not hold every integer"
 array '<f8' d "$tmp/far.npy" 1,16,16 "-1e300 if i % 4 == 1 else float('inf')"
 "$mona" run "$tmp/wide.onnx" -i "$tmp/far.npy" -o "$tmp/y.npy" --reference 2> "$tmp/err"
 same "numbers that float32 does not hold are told" "$(cat "$tmp/err")" \
