@@ -38,40 +38,51 @@ static uint64_t conv_runs(const mona_bound_op *b)
     return runs * elements_of(&b->output, 1);
 }
 
-/* What the work of an operator on maps is counted in, besides elements. */
-static uint64_t steps_of(const mona_bound_op *b, uint64_t elements)
+static uint64_t pool_macs(const mona_bound_op *b, uint64_t elements)
 {
     const mona_file_pool *p = &b->op->pool;
     const mona_shape *in = &b->input[0];
-    switch ((mona_op_kind)b->op->kind) {
-    case MONA_OP_CONV:
-    case MONA_OP_ATTENTION:
-        return mona_ops[b->op->kind]->macs(b);
-    case MONA_OP_MAX_POOL:
-    case MONA_OP_AVERAGE_POOL:
-        return elements * (p->kernel_h ? (uint64_t)p->kernel_h * p->kernel_w
-                                       : (uint64_t)in->height * in->width);
-    default:
-        return 0;
-    }
+    return elements *
+           (p->kernel_h ? (uint64_t)p->kernel_h * p->kernel_w : (uint64_t)in->height * in->width);
 }
 
-/* Which of its kernels it has. fused: it is a STORE that its convolution does. */
-static uint8_t variant_of(const mona_bound_op *b, bool fused)
+static uint64_t class_macs(const mona_bound_op *b, uint64_t elements)
 {
-    switch ((mona_op_kind)b->op->kind) {
-    case MONA_OP_LOAD:
-        return b->input[0].type != MONA_U8;
-    case MONA_OP_CONV:
-        return mona_conv_is_depthwise(b);
-    case MONA_OP_STORE:
-        return (uint8_t)(b->op->store.block - 1 + 4 * fused);
-    case MONA_OP_RESIZE:
-        return b->op->resize.mode;
-    default:
-        return 0;
-    }
+    (void)elements;
+    return mona_ops[b->op->kind]->macs(b);
 }
+
+static uint8_t filter_of(const mona_bound_op *b)
+{
+    return mona_conv_is_depthwise(b);
+}
+
+static uint8_t planes_of(const mona_bound_op *b)
+{
+    return b->input[0].type != MONA_U8;
+}
+
+static uint8_t mode_of(const mona_bound_op *b)
+{
+    return b->op->resize.mode;
+}
+
+static uint8_t block_of(const mona_bound_op *b)
+{
+    return (uint8_t)(b->op->store.block - 1);
+}
+
+/* What the work of an operator on maps is counted in, besides elements, and what kernels it may
+ * have; NULL: nothing, and one. */
+static const struct {
+    uint64_t (*steps)(const mona_bound_op *b, uint64_t elements);
+    uint8_t (*variant)(const mona_bound_op *b);
+} work_of[MONA_OP_COUNT] = {
+    [MONA_OP_LOAD] = {NULL, planes_of},       [MONA_OP_CONV] = {class_macs, filter_of},
+    [MONA_OP_STORE] = {NULL, block_of},       [MONA_OP_RESIZE] = {NULL, mode_of},
+    [MONA_OP_MAX_POOL] = {pool_macs, NULL},   [MONA_OP_AVERAGE_POOL] = {pool_macs, NULL},
+    [MONA_OP_ATTENTION] = {class_macs, NULL},
+};
 
 /* Kernels compute `at_once` pixels of a row, or of a whole map, with weights that are read once.
  * The last of them are some of those before, too, but there are none in a shorter row. Outputs are
@@ -105,19 +116,21 @@ static emit_c_op measure_op(const mona_plan *plan, const mona_bound_op *b, bool 
     const uint32_t c0 = stores ? b->input_c0[0] : class->has_filter ? 16 : b->output_c0;
     const bool map = !array && b->run != class->run;
     const bool residual = class->has_filter && b->op->input_count > 1;
-    emit_c_op op = {.kind = b->op->kind,
-                    .name = plan->model.strings + b->op->name,
-                    .array = array,
-                    .half = (loads ? b->output.type : b->input[0].type) == MONA_F16,
-                    .variant = map ? EMIT_C_ON_MAPS : variant_of(b, fused),
-                    .elements = elements_of(made, padded(made->channels, c0)),
-                    .rows = (uint64_t)made->height *
-                            (class->has_filter ? padded(made->channels, 16) / 16 : 1)};
+    emit_c_op op = {
+        .kind = b->op->kind,
+        .name = plan->model.strings + b->op->name,
+        .array = array,
+        .half = (loads ? b->output.type : b->input[0].type) == MONA_F16,
+        .variant = map                            ? EMIT_C_ON_MAPS
+                   : work_of[b->op->kind].variant ? work_of[b->op->kind].variant(b) + 4 * fused
+                                                  : 0,
+        .elements = elements_of(made, padded(made->channels, c0)),
+        .rows = (uint64_t)made->height * (class->has_filter ? padded(made->channels, 16) / 16 : 1)};
     if (array) {
         emit_c_count_array(&op, b);
         return op;
     }
-    op.steps = steps_of(b, op.elements);
+    op.steps = work_of[b->op->kind].steps ? work_of[b->op->kind].steps(b, op.elements) : 0;
     op.lines = class->has_filter ? made->height : 0;
     op.runs = class->has_filter ? conv_runs(b) : loads || stores ? op.rows * made->channels : 0;
     op.padded = class->has_filter ? conv_padded(b) : 0;
