@@ -343,11 +343,31 @@ static void clear_gaps(uint8_t *planes, size_t stride, size_t samples, uint32_t 
         memset(planes + y * stride + samples, GUARD_BYTE, stride - samples);
 }
 
+/* Stores the row of an AI Core program that does not write planes itself. */
+static void store_row(const mona_bound_op *store, const row_buffer *row, const mona_buffer *planes,
+                      uint32_t pixels)
+{
+    mona_bound_op b = *store;
+    uint8_t *const data = row->row.data;
+    uint8_t *rows[64];
+    b.isa = &mona_isa_c;
+    b.on_ai_core = false;
+    b.input_c0[0] = row->row.c0;
+    mona_run_store.row(&(mona_row_call){.bound = &b,
+                                        .scratch = (uint8_t *)rows,
+                                        .x_end = pixels,
+                                        .input = {{&data, row->row.block_stride, 0}},
+                                        .planes = planes});
+}
+
 /* isa NULL: the AI Core program. */
 static conv_result run_conv(const conv_case *k, const section *s, const conv_input *in,
                             const mona_isa *isa, bool modelled)
 {
     mona_bound_op b = bound_conv(k, s, isa);
+    const bool fused = k->store && (isa || mona_conv_stores(&b));
+    if (!fused)
+        b.store = NULL;
     resident r = new_resident(&b, in);
     uint8_t *scratch = allocate(mona_op_conv.scratch_bytes(&b, k->pixels));
     row_buffer out = new_row(k->output.type, b.output_c0, k->output.channels, k->pixels);
@@ -380,13 +400,15 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
                   {&r.residual, in->residual.row.block_stride, 0}},
         .output = {&out_row, out.row.block_stride, 0},
         .planes = &buffer,
-        .store = k->store ? &store : NULL,
+        .store = fused ? &store : NULL,
     };
     if (b.on_ai_core)
         mona_conv_program(&call, 1);
     else
         mona_run_conv.row(&call);
     finish_core(&core);
+    if (k->store && !fused)
+        store_row(&store, &out, &buffer, k->pixels);
     free(scratch);
     free(r.memory);
     free(b.constants);
