@@ -187,10 +187,8 @@ static void take_runs(const mona_columns *p, runs r)
 {
     if (r.result_step == r.width && r.best_step == r.width)
         r = (runs){r.result, r.best, 1, 1, 1, r.count * r.width};
-    const uint32_t step = r.result_step > r.best_step ? r.result_step : r.best_step;
-    const uint32_t cycles = conflicts(r.result_step) > conflicts(r.best_step)
-                                ? conflicts(r.result_step)
-                                : conflicts(r.best_step);
+    const uint32_t step = max_u32(r.result_step, r.best_step);
+    const uint32_t cycles = max_u32(conflicts(r.result_step), conflicts(r.best_step));
     if (8 * step <= UINT8_MAX && r.width * cycles < 8)
         take_eight(p, &r);
     else

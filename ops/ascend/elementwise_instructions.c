@@ -170,10 +170,10 @@ static program program_of(const mona_bound_op *b)
         s->type = i < 2 ? b->input[i].type : b->output.type;
         s->c0 = i < 2 ? b->input_c0[i] : b->output_c0;
         s->wide = p.agrees ? 1 : ceil_div_u32(s->c0, AC_FRACTAL);
-        p.unit = s->c0 > p.unit ? s->c0 : p.unit;
+        p.unit = max_u32(p.unit, s->c0);
     }
-    if (p.unit < AC_FRACTAL && !p.agrees)
-        p.unit = AC_FRACTAL;
+    if (!p.agrees)
+        p.unit = max_u32(p.unit, AC_FRACTAL);
     p.pixels = AC_BLOCK;
     return p;
 }

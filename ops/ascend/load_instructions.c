@@ -308,11 +308,10 @@ static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
     return (mona_span){call->x_begin / WHOLE * WHOLE, end < width ? end : width};
 }
 
-static void by_instructions(const mona_row_call *calls, uint32_t count)
+static void by_instructions(program p, const mona_row_call *calls, uint32_t count)
 {
     const mona_bound_op *b = calls->bound;
     ac_core *core = calls->core;
-    program p = program_of(b, core);
     const mona_span columns = widened(b, calls);
     p.groups = mona_lanes_groups(columns, count, p.element, p.groups);
     lay_out(&p);
@@ -326,10 +325,11 @@ static void by_instructions(const mona_row_call *calls, uint32_t count)
 
 void mona_load_program(const mona_row_call *calls, uint32_t count)
 {
+    const program p = program_of(calls->bound, calls->core);
     if (mona_load_is_dense(calls->bound))
         mona_load_dense(calls, count);
-    else if (program_of(calls->bound, calls->core).groups)
-        by_instructions(calls, count);
+    else if (p.groups)
+        by_instructions(p, calls, count);
     else
         mona_load_by_scalar(calls, count);
 }

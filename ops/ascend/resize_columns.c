@@ -79,8 +79,7 @@ static void down(const mona_columns *p, const mona_row_call *call, uint32_t row,
 /* Blocks from one row or channel block to the next: of the larger of both sides. */
 static uint32_t steps(const mona_columns *p)
 {
-    const uint32_t columns = p->in_columns > p->out_columns ? p->in_columns : p->out_columns;
-    return columns * p->in_units;
+    return max_u32(p->in_columns, p->out_columns) * p->in_units;
 }
 
 static void multiply(const mona_columns *p, ac_address to, ac_address from, ac_vector v)
