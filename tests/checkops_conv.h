@@ -137,9 +137,9 @@ static void random_conv(conv_case *k, section *s, bool chip)
     c->kernel_h = (uint16_t)PICK(1, 3, 3, 3, 5);
     c->kernel_w = (uint16_t)PICK(1, 3, 3, 3, 5, 11);
     c->stride_h = (uint16_t)PICK(1, 1, 1, 2);
-    c->stride_w = (uint16_t)PICK(1, 1, 1, 2, 3, 63);
-    if (c->stride_w == 63 && k->pixels > 70)
-        k->pixels = 70; /* rows that fit the 16 MiB of an emulated board */
+    c->stride_w = (uint16_t)PICK(1, 1, 1, 2, 3, 9, 63);
+    if (c->stride_w > 3) /* rows that fit the 16 MiB of an emulated board */
+        k->pixels = min_u32(k->pixels, c->stride_w > 9 ? 70 : 400);
     c->dilation_h = (uint16_t)PICK(1, 1, 2);
     c->dilation_w = (uint16_t)PICK(1, 1, 1, 2, 5);
     c->pad_left = (uint16_t)between(0, 3);

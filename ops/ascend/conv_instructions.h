@@ -30,12 +30,11 @@ typedef struct buffers {
     ac_address residual_scale; /* 16 times, in fp16 */
     ac_address bounds, work;   /* of the polynomials, or of the function */
     /* Of a tile. */
-    ac_address t, negative;    /* fp16, laid out as `tile` says */
-    ac_address residual;       /* like t if the cube adds the residual, else conv_residual.c */
-    ac_address lanes, spare;   /* of a residual that is turned: lanes.h */
-    ac_address raw[HALVES];    /* a residual as stored, if the cube does not add it: one piece for
-                                each of its channel blocks */
-    ac_address result[HALVES]; /* rounded results */
+    ac_address t, negative;       /* fp16, laid out as `tile` says */
+    ac_address residual;          /* like t if the cube adds the residual, else conv_residual.c */
+    ac_address lanes, spare;      /* of a residual that is turned: lanes.h */
+    ac_address raw[HALVES], wide; /* a residual that the cube does not add, as stored and as fp16 */
+    ac_address result[HALVES];    /* rounded results */
 } buffers;
 
 /* The planes that a row of results goes to, as mona_planes has them. */
@@ -196,12 +195,6 @@ void mona_conv_clear_residual(const program *p, const tile *t);
 void mona_conv_load_residual(const program *p, const tile *t);
 void mona_conv_add_residual(const program *p, const tile *t);
 bool mona_conv_residual_in_lanes(const program *p);
-
-/* Whether a residual in lanes lies in ub.raw as results lie in ub.t. */
-static inline bool residual_like_t(const program *p)
-{
-    return p->k->width == 1 && mona_conv_residual_in_lanes(p);
-}
 
 /* Whether the output's scale is applied to t before the results are rounded. Results in fp16 are
  * scaled while they are rounded, unless some lanes must end as +0 (masked), a function follows or

@@ -159,9 +159,7 @@ static bool find_parts(const mona_bound_op *b, mona_conv_packing *k)
     k->group = k->way == MONA_CONV_ROW ? row_group(b, k) : ceil_div_u32(b->output_c0, LANES);
     k->masked = k->way == MONA_CONV_ROW && channels % k->c0 && (k->c0 != LANES || moves_zeros(b)) &&
                 !zeros_stay(b, k->residual_by_cube);
-    /* One of 8 bits the vector unit can only add in blocks of 16 channels. */
-    const bool lanes = !adds_byte(b) || k->residual_by_cube || k->c0 % LANES == 0;
-    return k->pixels * k->c0 % LANES == 0 && lanes &&
+    return k->pixels * k->c0 % LANES == 0 &&
            (k->width == 1 || k->width == 2 || k->width == REPEAT_BLOCKS ||
             (k->width == MAX_WIDTH && k->c0 > LANES));
 }
@@ -261,19 +259,18 @@ bool mona_conv_stores(const mona_bound_op *b)
     return mona_conv_choose_packing(b, &l).way == MONA_CONV_PLANES;
 }
 
-/* Results go straight to their place if a packing allows it and the cube adds the residual, or the
- * vector unit one of fp16. Otherwise the scalar unit spreads results and residuals of 8 bits, which
+/* Results go straight to their place if a packing allows it, and the cube adds a residual of 8 bits
+ * if one does. Otherwise the vector unit adds it, and the scalar unit spreads the results, which
  * works for all of their forms. */
 mona_conv_packing mona_conv_choose_packing(const mona_bound_op *b, const mona_conv_layout *l)
 {
-    const bool byte = adds_byte(b);
     mona_conv_packing k = {0};
-    for (int by_cube = byte; by_cube >= 0; by_cube--) {
+    for (int by_cube = adds_byte(b); by_cube >= 0; by_cube--) {
         const mona_conv_packing base = {.residual_by_cube = by_cube};
         mona_conv_packing row = base, planes = base, scatter = base;
         planes.way = MONA_CONV_PLANES;
         scatter.way = MONA_CONV_SCATTER;
-        if (b->store ? planes_fit(b) && (by_cube || !byte) && cheapest(b, l, planes, &k)
+        if (b->store ? planes_fit(b) && cheapest(b, l, planes, &k)
                      : cheapest(b, l, row, &k) || cheapest(b, l, scatter, &k))
             break;
     }
