@@ -7,7 +7,8 @@
  * A *piece* is a number of rows, or a number of groups of pixels of one row, as much as UB can
  * hold. Its rows lie one after another, each beginning at a multiple of 32 pixels. So one copy can
  * bring a stream of all rows, and one transpose can work on all of them. While a stream is turned,
- * the next LOOKAHEAD streams are being copied.
+ * the next LOOKAHEAD streams are being copied. Where UB has no room for all channel blocks, some
+ * are made after the others; a stream with channels of both is copied twice.
  *
  * Samples of 8 bits stay as they are for a tensor of 8 bits; for one of fp16 they are first widened
  * and scaled. Of blocks of 3 x 3 they are widened for either, as they are not in one half of a
@@ -47,6 +48,8 @@ typedef struct program {
     const mona_bound_op *bound;
     ac_core *core;
     uint32_t in_size, element, out_size; /* bytes of an element: of samples, in lanes, stored */
+    uint32_t first, count;               /* channel blocks that are made */
+    uint32_t channel;        /* the first one of the streams that have channels of these */
     uint32_t groups;         /* groups in UB: first the most that fit, then those that are needed */
     mona_lanes lanes, bytes; /* bytes: of a stream of 16 bits */
     ac_address samples, wide, number[2], blocks, stored;
@@ -61,11 +64,6 @@ typedef struct stream {
 } stream;
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
-
-static uint32_t channel_blocks(const mona_bound_op *b)
-{
-    return (b->output.channels + b->output_c0 - 1) / b->output_c0;
-}
 
 static bool is_joined(const program *p)
 {
@@ -83,25 +81,26 @@ static size_t lay_out(program *p)
     uint32_t block = 1;
     for (uint32_t i = 0; i < b->op->input_count; i++)
         block = max_u32(block, b->op->load.block[i]);
+    const uint32_t most = p->count * b->output_c0 + 2 * (block - 1);
+    const uint32_t channels = min_u32(b->output.channels, most);
     ac_address at = ac_at(AC_UB, 0);
-    p->samples = take(&at, pixels * p->in_size * b->output.channels);
+    p->samples = take(&at, pixels * p->in_size * channels);
     p->wide = take(&at, widened ? p->in_size * block * group : 0);
     p->bytes.channels = take(&at, is_joined(p) ? 2 * block * group : 0);
     for (uint32_t i = 0; i < 2; i++)
         p->number[i] = take(&at, is_joined(p) ? 2 * group : 0);
-    p->lanes.channels = take(&at, group * b->output.channels);
+    p->lanes.channels = take(&at, group * channels);
     p->lanes.spare = take(&at, group);
     p->block_bytes = group * b->output_c0;
-    p->blocks = take(&at, channel_blocks(b) * p->block_bytes);
-    p->stored =
-        p->out_size < p->element ? take(&at, channel_blocks(b) * p->block_bytes / 2) : p->blocks;
+    p->blocks = take(&at, p->count * p->block_bytes);
+    p->stored = p->out_size < p->element ? take(&at, p->count * p->block_bytes / 2) : p->blocks;
     return (size_t)ac_offset_of(at);
 }
 
 /* groups: 0: UB does not hold one. */
-static program program_of(const mona_bound_op *b, ac_core *core)
+static program program_of(const mona_bound_op *b, ac_core *core, uint32_t count)
 {
-    program p = {.bound = b, .core = core, .groups = 1};
+    program p = {.bound = b, .core = core, .count = count, .groups = 1};
     p.in_size = (uint32_t)mona_type_size(b->input[0].type);
     p.element = p.out_size = (uint32_t)mona_type_size(b->output.type);
     for (uint32_t i = 0; i < b->op->input_count; i++)
@@ -116,14 +115,10 @@ static program program_of(const mona_bound_op *b, ac_core *core)
 
 /* ---- streams -------------------------------------------------------------------------------- */
 
-static stream first_stream(const mona_bound_op *b)
+/* Goes on to the next stream. False: it has none of the channels that are made. */
+static bool next_stream(const program *p, stream *s)
 {
-    return (stream){.block = b->op->load.block[0]};
-}
-
-/* Goes on to the next stream. False: *s was the last one. */
-static bool next_stream(const mona_bound_op *b, stream *s)
-{
+    const mona_bound_op *b = p->bound;
     s->index++;
     s->channel += s->block;
     if (++s->dy == s->block) {
@@ -137,7 +132,17 @@ static bool next_stream(const mona_bound_op *b, stream *s)
     if (s->input == b->op->input_count)
         return false;
     s->block = b->op->load.block[s->input];
-    return true;
+    return s->channel < (p->first + p->count) * b->output_c0;
+}
+
+/* The first one with a channel that is made. */
+static stream first_stream(const program *p)
+{
+    stream s = {.block = p->bound->op->load.block[0]};
+    while (s.channel + s.block <= p->first * p->bound->output_c0)
+        next_stream(p, &s);
+    s.index = 0;
+    return s;
 }
 
 /* Where a stream's samples lie in UB: one after another, for the groups that the piece fills. */
@@ -145,7 +150,7 @@ static ac_address samples_of(const program *p, const stream *s)
 {
     const size_t pixels =
         (size_t)p->lanes.groups * mona_lanes_group_pixels(p->element) * p->in_size;
-    return p->samples + s->channel * pixels;
+    return p->samples + (s->channel - p->channel) * pixels;
 }
 
 static ac_address plane_row(const program *p, const mona_piece *k, const stream *s)
@@ -195,7 +200,7 @@ static void join_stream(const program *p, const stream *s, ac_address samples)
     mona_lanes_from_samples(&p->bytes, 0, 2 * s->block, p->wide);
     ac_emit_barrier(p->core, AC_PIPE_V);
     for (uint32_t k = 0; k < s->block; k++)
-        join(p, scale, s->channel + k, k);
+        join(p, scale, s->channel - p->channel + k, k);
 }
 
 /* Converts samples to fp16 and scales them. */
@@ -225,23 +230,23 @@ static void turn(const program *p, const mona_piece *k, const stream *s)
     if (is_joined(p))
         join_stream(p, s, samples);
     else
-        mona_lanes_from_samples(&p->lanes, s->channel, s->block,
+        mona_lanes_from_samples(&p->lanes, s->channel - p->channel, s->block,
                                 p->element == 2 ? widen(p, s) : samples);
 }
 
 static void turn_streams(const program *p, const mona_piece *k)
 {
-    stream coming = first_stream(p->bound), there = coming;
+    stream coming = first_stream(p), there = coming;
     ac_emit_wait_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
     for (bool more = true; more || there.index < coming.index;) {
         if (more) {
             bring(p, k, &coming);
-            more = next_stream(p->bound, &coming);
+            more = next_stream(p, &coming);
         }
         if (more && coming.index - there.index <= LOOKAHEAD)
             continue;
         turn(p, k, &there);
-        next_stream(p->bound, &there);
+        next_stream(p, &there);
     }
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE2, AC_EVENT0);
     ac_emit_barrier(p->core, AC_PIPE_V);
@@ -254,12 +259,13 @@ static void make_blocks(const program *p)
     const mona_bound_op *b = p->bound;
     ac_emit_wait_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, AC_EVENT0);
     const uint32_t elements = p->lanes.groups * mona_lanes_group_pixels(p->element) * b->output_c0;
-    for (uint32_t n = 0; n < channel_blocks(b); n++)
-        mona_lanes_to_block(&p->lanes, (int32_t)(n * b->output_c0), b->output.channels,
-                            b->output_c0, p->blocks + n * p->block_bytes);
+    for (uint32_t n = 0; n < p->count; n++)
+        mona_lanes_to_block(&p->lanes, (int32_t)((p->first + n) * b->output_c0 - p->channel),
+                            b->output.channels - p->channel, b->output_c0,
+                            p->blocks + n * p->block_bytes);
     if (p->stored != p->blocks)
         ac_emit_barrier(p->core, AC_PIPE_V);
-    for (uint32_t n = 0; n < channel_blocks(b) && p->stored != p->blocks; n++)
+    for (uint32_t n = 0; n < p->count && p->stored != p->blocks; n++)
         narrow_all(p->core, b->output.type, p->stored + n * p->block_bytes / 2,
                    p->blocks + n * p->block_bytes, elements);
     ac_emit_set_flag(p->core, AC_PIPE_V, AC_PIPE_MTE3, AC_EVENT0);
@@ -281,8 +287,8 @@ static void store_blocks(const program *p, const mona_piece *k)
         const mona_row_at out = mona_output_at(&k->calls[row]);
         const ac_address to = out.at + (size_t)(begin - k->calls->x_begin) * column;
         const ac_address from = p->stored + (row * k->pitch + (size_t)(begin - k->x)) * column;
-        for (uint32_t n = 0; n < channel_blocks(p->bound) && whole; n++)
-            ac_emit_copy_bytes(p->core, to + n * out.block_stride,
+        for (uint32_t n = 0; n < p->count && whole; n++)
+            ac_emit_copy_bytes(p->core, to + (p->first + n) * out.block_stride,
                                from + n * (p->block_bytes / p->element * p->out_size), whole);
         if (rest) /* there is one channel block */
             mona_scalar_copy(p->core, to + whole, from + whole, rest);
@@ -308,11 +314,12 @@ static mona_span widened(const mona_bound_op *b, const mona_row_call *call)
     return (mona_span){call->x_begin / WHOLE * WHOLE, end < width ? end : width};
 }
 
-static void by_instructions(program p, const mona_row_call *calls, uint32_t count)
+/* Makes channel blocks from p.first on. */
+static void make(program p, const mona_row_call *calls, uint32_t count)
 {
-    const mona_bound_op *b = calls->bound;
     ac_core *core = calls->core;
-    const mona_span columns = widened(b, calls);
+    const mona_span columns = widened(p.bound, calls);
+    p.channel = first_stream(&p).channel;
     p.groups = mona_lanes_groups(columns, count, p.element, p.groups);
     lay_out(&p);
     if (mona_lanes_have_gaps(columns, count, p.element, p.groups))
@@ -325,11 +332,17 @@ static void by_instructions(program p, const mona_row_call *calls, uint32_t coun
 
 void mona_load_program(const mona_row_call *calls, uint32_t count)
 {
-    const program p = program_of(calls->bound, calls->core);
-    if (mona_load_is_dense(calls->bound))
+    const mona_bound_op *b = calls->bound;
+    const uint32_t blocks = ceil_div_u32(b->output.channels, b->output_c0);
+    program p = program_of(b, calls->core, blocks);
+    if (mona_load_is_dense(b)) {
         mona_load_dense(calls, count);
-    else if (p.groups)
-        by_instructions(p, calls, count);
-    else
-        mona_load_by_scalar(calls, count);
+        return;
+    }
+    while (!p.groups) /* of one channel block one group always fits */
+        p = program_of(b, calls->core, (p.count + 1) / 2);
+    for (; p.first < blocks; p.first += p.count) {
+        p.count = min_u32(p.count, blocks - p.first);
+        make(p, calls, count);
+    }
 }

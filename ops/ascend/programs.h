@@ -7,12 +7,10 @@
 #include "engine/op/programs.h"
 #include "ops/helpers.h"
 
-/* LOAD: `dense` is for tensors whose rows are rows of one plane, `by_scalar` for those that have
- * more channels than UB holds. */
+/* LOAD: `dense` is for tensors whose rows are rows of one plane. */
 void mona_load_program(const mona_row_call *calls, uint32_t count);
 bool mona_load_is_dense(const mona_bound_op *bound);
 void mona_load_dense(const mona_row_call *calls, uint32_t count);
-void mona_load_by_scalar(const mona_row_call *calls, uint32_t count);
 
 /* STORE. */
 void mona_store_program(const mona_row_call *calls, uint32_t count);
