@@ -77,14 +77,10 @@ static inline ac_turned any_turned(bool halves)
 
 static inline ac_move any_move(void)
 {
-    const uint16_t scales[] = {0x3c00, 0x3800, 0x1c03, 0x5a10, 0xbc00};
     return (ac_move){.count = 1 + any_below(40),
+                     .bytes = 1 + any_below(2),
                      .dst_step = 2 * (1 + any_below(20)),
-                     .src_step = 2 * any_below(20),
-                     .dst_type = (mona_type)any_below(4),
-                     .src_type = (mona_type)any_below(4),
-                     .scale = scales[any_below(5)],
-                     .maximum = any_below(2) ? 255 : 1023};
+                     .src_step = 2 * any_below(20)};
 }
 
 static inline ac_address any_scalar(bool write)

@@ -80,8 +80,7 @@ static void print_what(const ac_instruction *i)
     else if (ac_turns(i->opcode))
         printf("%u x 16 blocks", i->turn.repeat);
     else if (op == AC_OP_MOVE)
-        printf("%u elements, %s every %u to %s every %u", i->move.count,
-               mona_type_name(i->move.src_type), i->move.src_step, mona_type_name(i->move.dst_type),
+        printf("%u x %u bytes every %u to every %u", i->move.count, i->move.bytes, i->move.src_step,
                i->move.dst_step);
     else if (op == AC_OP_FILL)
         printf("%u x %u bytes every %u, value 0x%x", i->fill.count, i->fill.bytes, i->fill.step,

@@ -348,10 +348,8 @@ uint32_t ac_accesses_of(const ac_instruction *i, ac_access accesses[AC_ACCESSES]
     else if (ac_turns(i->opcode))
         add_transpose(&l, i);
     else if (op == AC_OP_MOVE) {
-        add_elements(&l, A, i->a, i->move.count, i->move.src_step,
-                     mona_type_size(i->move.src_type));
-        add_elements(&l, DST, i->dst, i->move.count, i->move.dst_step,
-                     mona_type_size(i->move.dst_type));
+        add_elements(&l, A, i->a, i->move.count, i->move.src_step, i->move.bytes);
+        add_elements(&l, DST, i->dst, i->move.count, i->move.dst_step, i->move.bytes);
     } else if (op == AC_OP_FILL)
         add_elements(&l, DST, i->dst, i->fill.count, i->fill.step, i->fill.bytes);
     else if (i->work.bytes)

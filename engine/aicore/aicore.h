@@ -151,17 +151,12 @@ typedef struct ac_turned {
     bool high;
 } ac_turned;
 
-/* The scalar unit, which does not reach global memory, moves `count` elements, one after another:
- * element i lies at a + i * src_step and
- * goes to dst + i * dst_step. Let v be its value, and t = f16(v * scale) if either type is F16,
- * else t = v if scale is 1, else t = v * scale in fp32. What is written is t, for integers rounded
- * half to even and saturated to 0..maximum, or for S8 to -128..127. */
+/* The scalar unit, which does not reach global memory, copies `count` elements, one after another:
+ * element i lies at a + i * src_step and goes to dst + i * dst_step. */
 typedef struct ac_move {
     uint32_t count;
+    uint32_t bytes;              /* of an element, 1 or 2 */
     uint32_t dst_step, src_step; /* bytes */
-    mona_type dst_type, src_type;
-    uint16_t scale;   /* fp16 bits */
-    uint32_t maximum; /* of U8 and U16 */
 } ac_move;
 
 /* The scalar unit writes the `bytes` low bytes of a value `count` times, `step` bytes apart. */

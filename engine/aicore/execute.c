@@ -289,21 +289,10 @@ static void transpose(const ac_core *core, const ac_turned *to, const ac_turned 
 
 /* ---- the scalar unit ------------------------------------------------------------------------ */
 
-static void move_element(const ac_move *m, uint8_t *to, const uint8_t *from)
-{
-    const bool half = m->dst_type == MONA_F16 || m->src_type == MONA_F16;
-    float v = mona_element(from, m->src_type);
-    if (half || m->scale != F16_ONE)
-        v *= mona_f32_from_f16(m->scale);
-    if (half)
-        v = mona_f16_round(v);
-    mona_put_element(to, m->dst_type, v, m->maximum);
-}
-
 static void move(uint8_t *to, const uint8_t *from, const ac_move *m)
 {
     for (size_t i = 0; i < m->count; i++)
-        move_element(m, to + i * m->dst_step, from + i * m->src_step);
+        memmove(to + i * m->dst_step, from + i * m->src_step, m->bytes);
 }
 
 static void fill(uint8_t *to, const ac_fill *f)

@@ -51,12 +51,9 @@ static const ac_field dup[] = {VECTOR_FIELDS(32)};
 /* [0] step of dst 0, of a 16; [1] upper halves of dst 0, of a 1; [2] patterns of dst 0, of a 32 */
 static const ac_field turn[] = {FIELD("repeat", turn.repeat, 0, 56, 8, 1, AC_MAX_REPEAT)};
 static const ac_field move[] = {FIELD("count", move.count, 0, 0, 32, 1, INT32_MAX),
-                                FIELD("type", move.dst_type, 0, 32, 8, MONA_U8, MONA_U16),
-                                FIELD("type", move.src_type, 0, 40, 8, MONA_U8, MONA_U16),
-                                FIELD("scale", move.scale, 0, 48, 16, 0, UINT16_MAX),
+                                FIELD("bytes", move.bytes, 0, 32, 8, 1, 2),
                                 FIELD("dst_step", move.dst_step, 1, 0, 32, 0, UINT32_MAX),
-                                FIELD("src_step", move.src_step, 1, 32, 32, 0, UINT32_MAX),
-                                FIELD("maximum", move.maximum, 2, 0, 32, 0, UINT16_MAX)};
+                                FIELD("src_step", move.src_step, 1, 32, 32, 0, UINT32_MAX)};
 static const ac_field fill[] = {FIELD("count", fill.count, 0, 0, 32, 1, INT32_MAX),
                                 FIELD("bytes", fill.bytes, 0, 32, 8, 1, 4),
                                 FIELD("step", fill.step, 1, 0, 32, 0, UINT32_MAX),

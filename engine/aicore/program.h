@@ -16,6 +16,8 @@
 #include "engine/aicore/aicore.h"
 
 enum { AC_LOOPS = 3, AC_PROGRAM_CORES = 2, AC_FORM_FLAGS = 10 };
+/* Of what instructions are: their numbers, and in the upper half how often their words changed. */
+enum { AC_PROGRAM_VERSION = AC_OPCODES | 1 << 16 };
 
 /* An instruction without its addresses. opcode: AC_OP_NONE if there is none, but flags. space: of
  * dst, a and b; AC_NO_SPACE: there is no such operand. flags: what comes first, each of source pipe
@@ -98,9 +100,9 @@ typedef struct ac_program_header {
     uint32_t constants_bytes; /* the last zero_bytes of them are a row of zeros */
     uint32_t zero_bytes;
     uint32_t buffers, forms, patterns, motions, rings, segments, records;
-    uint32_t inputs;       /* of the buffers; a program only reads these */
-    uint32_t loads;        /* 1: instructions load constants, but for the row of zeros */
-    uint32_t instructions; /* AC_OPCODES of the mona that made it, whose numbers they have */
+    uint32_t inputs;  /* of the buffers; a program only reads these */
+    uint32_t loads;   /* 1: instructions load constants, but for the row of zeros */
+    uint32_t version; /* AC_PROGRAM_VERSION of the mona that made it */
     uint32_t reserved[2];
 } ac_program_header;
 

@@ -350,7 +350,7 @@ static bool segment_ok(prover *p, const ac_segment *s)
 static bool header_ok(const ac_program *p, const ac_target *target)
 {
     const ac_program_header *h = &p->header;
-    if (h->instructions != AC_OPCODES || h->loads != 1 || h->l1_bytes > target->l1_bytes ||
+    if (h->version != AC_PROGRAM_VERSION || h->loads != 1 || h->l1_bytes > target->l1_bytes ||
         h->zero_bytes > h->constants_bytes || h->buffers > AC_SPACES - AC_GM ||
         h->inputs > h->buffers)
         return false;

@@ -2,7 +2,7 @@
 /* Programs as the replay kernel reads them (kernel/words.h). Cores wait for each other between the
  * segments of a program, so each segment is a separate launch of two blocks:
  *
- *   mona_replay2__kernel0(words, addresses)
+ *   mona_replay3__kernel0(words, addresses)
  *
  * words: the image of the segment in global memory. addresses: also in global memory, WORDS_BASES
  * of 8 bytes: the addresses of the program's constants (ac_program.constants) and of its buffers,
@@ -16,7 +16,7 @@
 /* The name of the kernel, its symbol in the object that the vendor's compiler makes. Its number is
  * that of the form of words (kernel/words.h): a kernel that reads another form, and would compute
  * anything, is refused. */
-#define ASCEND_KERNEL "mona_replay2__kernel0"
+#define ASCEND_KERNEL "mona_replay3__kernel0"
 
 /* The exact size of a segment's image. The program must have been proved. 0: the kernel cannot run
  * it; *why says what is in the way, if why is not NULL. */

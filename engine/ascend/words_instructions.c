@@ -173,11 +173,10 @@ static void put_vector(maker *m, const ac_form *f, const place *at, uint32_t ope
 
 static void put_scalar(maker *m, const ac_form *f, const place *at)
 {
-    const uint32_t words = f->opcode == AC_OP_MOVE ? 3 : 2;
     const uint32_t in_l1 = (f->space[0] != AC_UB) | (f->space[1] != AC_UB) << 1;
-    words_put_operands(m, f->opcode, in_l1, at, ac_operations[f->opcode].operands, words);
-    for (uint32_t k = 0; k < words; k++)
-        words_put(m, f->config[k]);
+    words_put_operands(m, f->opcode, in_l1, at, ac_operations[f->opcode].operands, 2);
+    words_put(m, f->config[0]);
+    words_put(m, f->config[1]);
 }
 
 void words_put_instruction(maker *m, const ac_record *r)

@@ -75,7 +75,7 @@ mona_status mona_program_plan(mona_plan *plan)
             continue;
         if (!ac_program_open(&program, plan->model.file + p[i].offset, (size_t)p[i].bytes))
             return MONA_ERR_MODEL;
-        if (program.header.instructions != AC_OPCODES)
+        if (program.header.version != AC_PROGRAM_VERSION)
             return MONA_ERR_VERSION;
         if (!fits(plan, &program))
             continue;

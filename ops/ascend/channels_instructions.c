@@ -19,8 +19,8 @@ static void move_channels(const mona_row_call *call, const mona_channels *p)
     const mona_row_at in = mona_input_at(call, p->input);
     const mona_row_at out = mona_output_at(call);
     const uint32_t element = (uint32_t)mona_type_size(out.type);
-    const ac_move m = mona_plain_move(out.type, (uint32_t)(call->x_end - call->x_begin),
-                                      out.c0 * element, in.c0 * element);
+    const ac_move m = {(uint32_t)(call->x_end - call->x_begin), element, out.c0 * element,
+                       in.c0 * element};
     for (uint32_t i = 0; i < p->count; i++)
         mona_scalar_move_through(call->core, mona_channel_at(&out, p->to + i),
                                  mona_channel_at(&in, p->from + i), m);

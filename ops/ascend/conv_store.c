@@ -379,7 +379,7 @@ static void scatter(const program *p, const tile *t)
     const uint32_t channels = p->conv->channels, size = (uint32_t)mona_type_size(o->type);
     const uint32_t end =
         t->end == p->k->parts ? ceil_div_u32(channels, o->c0) * o->c0 : t->end * LANES;
-    const ac_move m = mona_plain_move(o->type, t->pixels, o->c0 * size, LANES * size);
+    const ac_move m = {t->pixels, size, o->c0 * size, LANES * size};
     sync(p, AC_PIPE_V, AC_PIPE_S, 0);
     for (uint32_t c = t->first * LANES; c < end; c++) {
         const ac_address to = mona_channel_at(o, c) + (size_t)t->x * m.dst_step;

@@ -239,7 +239,7 @@ static void bring_entry(const emitting *e, const mona_kernel_step *s)
     ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_S, AC_EVENT0);
     for (uint32_t half = 0; half < WIDE_BYTES; half += 2)
         ac_emit_move(core, to + half, spare + half,
-                     mona_plain_move(MONA_U16, UNIFORM_LANES, WIDE_BYTES, 0));
+                     (ac_move){UNIFORM_LANES, sizeof(uint16_t), WIDE_BYTES, 0});
 }
 
 static void constant_step(const emitting *e, const mona_kernel_step *s)

@@ -184,8 +184,7 @@ static void bring(const program *p)
 static void repeat_sample(const program *p, ac_address to, ac_address from, int64_t count)
 {
     if (count > 0)
-        ac_emit_move(p->core, to, from,
-                     mona_plain_move(p->bound->output.type, (uint32_t)count, element(p), 0));
+        ac_emit_move(p->core, to, from, (ac_move){(uint32_t)count, element(p), element(p), 0});
 }
 
 /* Repeats the samples at the image's edges, which taps beyond it read. */
@@ -231,32 +230,21 @@ static void narrow(const program *p, uint32_t c)
     ac_emit_barrier(p->core, AC_PIPE_V);
 }
 
-/* Stores whole blocks of 32 bytes by MTE3 and the rest by the scalar unit, as padding may
- * follow. */
 static void store(const program *p)
 {
     const uint32_t c0 = p->bound->output_c0;
     const size_t column = (size_t)c0 * element(p);
     const mona_span out = output_columns(p);
-    const uint32_t bytes = (uint32_t)((size_t)(out.end - out.begin) * column);
-    const uint32_t rest = bytes % AC_BLOCK, whole = bytes - rest;
+    const size_t skip = (size_t)(out.begin - p->period * p->n);
     mona_lanes_to_block(&p->out_lanes, 0, p->bound->output.channels, c0, p->blocks);
-    sync(p, AC_PIPE_V, AC_PIPE_MTE3);
-    if (rest)
-        sync(p, AC_PIPE_V, AC_PIPE_S);
     for (uint32_t row = 0; row < p->rows; row++) {
-        const mona_row_at o = mona_output_at(&p->calls[row]);
-        const size_t skip = (size_t)(out.begin - p->period * p->n);
+        const ac_address to =
+            mona_output_at(&p->calls[row]).at + (size_t)(out.begin - p->calls->x_begin) * column;
         const ac_address from = p->blocks + (row * p->out_pitch + skip) * column;
-        const ac_address to = o.at + (size_t)(out.begin - p->calls->x_begin) * column;
-        if (whole)
-            ac_emit_copy_bytes(p->core, to, from, whole);
-        if (rest)
-            mona_scalar_copy(p->core, to + whole, from + whole, rest);
+        mona_store_rows(p->core, (mona_steps){to, 0}, (mona_steps){from, 0}, 1,
+                        (uint32_t)((size_t)(out.end - out.begin) * column));
     }
     sync(p, AC_PIPE_MTE3, AC_PIPE_V);
-    if (rest)
-        sync(p, AC_PIPE_S, AC_PIPE_V);
 }
 
 static void resize_piece(const program *p)

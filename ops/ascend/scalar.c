@@ -61,8 +61,8 @@ static bool fills_blocks(const elements *e, uint32_t count)
 
 static void move_in(const room *r, ac_address to, ac_address from, ac_move m)
 {
-    elements dst = {to, m.dst_step, (uint32_t)mona_type_size(m.dst_type)};
-    elements src = {from, m.src_step, (uint32_t)mona_type_size(m.src_type)};
+    elements dst = {to, m.dst_step, m.bytes};
+    elements src = {from, m.src_step, m.bytes};
     const uint32_t all = m.count;
     if (!ac_in_gm(dst.at) && !ac_in_gm(src.at)) {
         ac_emit_move(r->core, to, from, m);

@@ -16,23 +16,10 @@ void mona_scalar_fill(ac_core *core, ac_address to, ac_fill f);
  * copies. */
 void mona_scalar_move_through(ac_core *core, ac_address to, ac_address from, ac_move m);
 
-/* Leaves `count` elements of a type as they are. Steps are in bytes. */
-static inline ac_move mona_plain_move(mona_type type, uint32_t count, uint32_t dst_step,
-                                      uint32_t src_step)
-{
-    return (ac_move){.count = count,
-                     .dst_step = dst_step,
-                     .src_step = src_step,
-                     .dst_type = type,
-                     .src_type = type,
-                     .scale = F16_ONE,
-                     .maximum = type == MONA_U16 ? UINT16_MAX : UINT8_MAX};
-}
-
 /* Copies bytes, for where a copy of whole blocks would write too many. */
 static inline void mona_scalar_copy(ac_core *core, ac_address to, ac_address from, uint32_t bytes)
 {
-    mona_scalar_move(core, to, from, mona_plain_move(MONA_U8, bytes, 1, 1));
+    mona_scalar_move(core, to, from, (ac_move){bytes, 1, 1, 1});
 }
 
 /* Writes zeros to what fills up the last channel block of a row of `channels` channels. */

@@ -48,7 +48,7 @@ static void operands(const char *name, ac_opcode op)
         i.turn.to = &turned[0], i.turn.from = &turned[1];
         i.turn.repeat = 1;
     } else if (op == AC_OP_MOVE)
-        i.move = (ac_move){1, 1, 1, MONA_U8, MONA_U8, 0x3c00, 255};
+        i.move = (ac_move){1, 1, 1, 1};
     const uint32_t count = ac_accesses_of(&i, accesses);
     for (uint32_t k = 0; k < count; k++) {
         const char *which = accesses[k].operand == 0   ? "dst"

@@ -208,7 +208,7 @@ def make_inputs():
            'fields.mkv')
     ffmpeg('-f', 'lavfi', '-i', 'testsrc2=s=96x64:r=24000/1001:d=2.5,scroll=h=0.07:v=0.05,telecine', '-c:v', 'libx264', '-crf', '12', 'pulled.mkv')
     if os.path.isdir(chip):
-        subprocess.run(['python3', make_kernel, 'kernel.o', 'mona_replay2__kernel0'], check=True)
+        subprocess.run(['python3', make_kernel, 'kernel.o', 'mona_replay3__kernel0'], check=True)
     ffmpeg('-i', 'film.mkv', '-c:v', 'libx264', '-crf', '40', '-an', 'twin.mkv')
     ffmpeg('-i', 'film.mkv', '-vf', 'scale=192:108', '-c:v', 'libx264', '-crf', '40', '-an', 'large.mkv')
     shutil.copy(conformance + '/model.onnx', 'conv.onnx')

@@ -8,7 +8,7 @@
 #include "engine/libc.h"
 #include "engine/model310/model310.h"
 
-extern void mona_replay2__kernel0(uint8_t *words, uint8_t *addresses);
+extern void mona_replay3__kernel0(uint8_t *words, uint8_t *addresses);
 
 static _Thread_local cce_machine *now;
 
@@ -265,6 +265,6 @@ void cce_scalar_store(uint64_t at, const void *value, size_t bytes)
 void cce_run(cce_machine *machine, uint64_t words, uint64_t addresses)
 {
     now = machine;
-    mona_replay2__kernel0((uint8_t *)(uintptr_t)words, (uint8_t *)(uintptr_t)addresses);
+    mona_replay3__kernel0((uint8_t *)(uintptr_t)words, (uint8_t *)(uintptr_t)addresses);
     now = NULL;
 }

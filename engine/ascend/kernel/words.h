@@ -44,8 +44,7 @@
  *   DUP, VECS  config, and the value in the type of the elements
  *   TRANSPOSE  type: upper halves of dst 0, a 1, event 2; config; 8 words of 4 blocks each, 16
  *              bits, signed: of dst, then of a
- *   MOVE       type: whether dst 0, a 1 is in L1; count 0, type of dst 32, of a 40, fp16 scale 48;
- *              steps of dst 0, a 32; maximum
+ *   MOVE       type: whether dst 0, a 1 is in L1; count 0, bytes 32; steps of dst 0, a 32
  *   FILL       type as of MOVE; count 0, bytes 32; step 0, value 32
  * The scalar unit works in UB only: blocks of L1 are copied there and back. */
 #ifndef MONA_REPLAY_WORDS_H

@@ -88,10 +88,9 @@ static void print_instruction(printer *p, uint64_t word)
     const uint64_t *behind = p->words + p->at + (wide ? wide : 1);
     const ac_opcode op = (ac_opcode)code;
     const uint32_t config = code < AC_OP_TRANSPOSE;
-    const uint32_t stored = config             ? op == AC_OP_DUP || ac_is_vecs(op)
-                            : op == AC_OP_MOVE ? 3
-                            : op == AC_OP_FILL ? 2
-                                               : 9;
+    const uint32_t stored = config ? op == AC_OP_DUP || ac_is_vecs(op)
+                            : op == AC_OP_MOVE || op == AC_OP_FILL ? 2
+                                                                   : 9;
     call(p, "flags_before", word, ");\n");
     if (op == AC_OP_LOAD3D) {
         call(p, "set_fmatrix", behind[0], ");\n");
@@ -276,7 +275,7 @@ bool emit_kernel(const ac_program *program, char **source, format_error *error)
     fprintf(out, "// SPDX-License-Identifier: Apache-2.0\n/* Written by mona for one program. */\n"
                  "#define MONA_SPECIALISED\n#include \"engine/ascend/kernel/replay.cce\"\n\n");
     bool ok = print_segments(out, program, error);
-    fprintf(out, "CCE_KERNEL void mona_replay2__kernel0(__gm__ uint8_t *words, __gm__ uint8_t "
+    fprintf(out, "CCE_KERNEL void mona_replay3__kernel0(__gm__ uint8_t *words, __gm__ uint8_t "
                  "*addresses)\n{\n    launch(words, addresses);\n"
                  "    switch (cce_load(uint64_t, WORDS_UB_HEADER + 16) * 2 + get_block_idx()) {\n");
     for (uint32_t i = 0; i < AC_PROGRAM_CORES * program->header.segments; i++)

@@ -230,7 +230,7 @@ void *recorder_finish(recorder *r, const ac_program *places, size_t *size, const
 {
     ac_program p = *places;
     end_segment(r);
-    p.header.instructions = AC_OPCODES;
+    p.header.version = AC_PROGRAM_VERSION;
 #define TAKE(part, counted, type)                                                                  \
     p.part = r->part.items;                                                                        \
     p.header.counted = (uint32_t)r->part.count;

@@ -9,7 +9,7 @@
 
 #include "engine/ascend/kernel/words.h"
 
-void mona_replay2__kernel0(uint8_t *words, uint8_t *addresses);
+void mona_replay3__kernel0(uint8_t *words, uint8_t *addresses);
 void counted_copy(uint64_t dst, uint64_t src, uint64_t config);
 
 /* Only the kernel's own copies, which have one burst. */
@@ -34,6 +34,6 @@ int main(int count, char **argv)
         addresses[i] = (uint64_t)memory;
     if (!bytes || ub == MAP_FAILED || memory == MAP_FAILED)
         return 1;
-    mona_replay2__kernel0(words, (uint8_t *)addresses);
+    mona_replay3__kernel0(words, (uint8_t *)addresses);
     return 0;
 }

@@ -5,7 +5,7 @@
 . tests/tap.inc
 needs_python numpy torch onnx
 
-python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay2__kernel0
+python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay3__kernel0
 export MONA_ASCEND_KERNEL="$tmp/kernel.o" MONA_ASCEND_TIMEOUT=600
 python3 -W ignore - "$tmp" << 'END' > "$tmp/list" || cat "$tmp/list"
 import sys

@@ -5,7 +5,7 @@
 
 kits=$PWD/$BUILD/ascend
 mkdir "$tmp/private"
-python3 tests/ascend/make_kernel.py "$tmp/private/kernel.o" mona_replay2__kernel0
+python3 tests/ascend/make_kernel.py "$tmp/private/kernel.o" mona_replay3__kernel0
 export MONA_ASCEND_TIMEOUT=60
 report() { # KNOBS KERNEL OPTIONS...
     knobs=$1

@@ -4,7 +4,7 @@
 # equal, a kernel that computes something else is found and named, and model310 reads the costs.
 . tests/tap.inc
 
-python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay2__kernel0
+python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay3__kernel0
 export MONA_ASCEND_KERNEL="$tmp/kernel.o"
 first_light() { # FOLDER KNOBS
     LD_LIBRARY_PATH=$PWD/$BUILD/ascend/full FAKE_ASCEND=$2 BUILD=$BUILD sh apps/ascend/first_light.sh "$1" > "$tmp/log" 2>&1

@@ -4,7 +4,7 @@
 . tests/tap.inc
 
 kits=$PWD/$BUILD/ascend
-python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay2__kernel0
+python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay3__kernel0
 export MONA_ASCEND_KERNEL="$tmp/kernel.o"
 
 # on KIT KNOBS COMMAND...

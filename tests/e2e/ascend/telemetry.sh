@@ -41,7 +41,7 @@ same "mona devices --check" "$(on "$tmp/bare" "$mona" devices --check | sed -n '
 same "and by the library" "$(on "$kits/full" "$mona" devices --check | sed -n 's/^health *//p')" "OK       ok, power level 2"
 
 # ---- in runs
-python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay2__kernel0
+python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay3__kernel0
 export MONA_ASCEND_KERNEL="$tmp/kernel.o"
 film 4 "$tmp/in.y4m" 96x64
 on "$tmp/bare" "$mona" bench bicubic_x2 --size 64x48 -n 1 --warmup 1 --device ascend --json > "$tmp/bench"

@@ -16,7 +16,7 @@ for program in "$mona" apps/cluster/mona-slurm apps/cluster/mona-task apps/clust
     ln -s "$PWD/$program" "$tmp/bin"
 done
 kit=$PWD/$BUILD/ascend/full there=$PWD
-python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay2__kernel0
+python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay3__kernel0
 export PATH="$tmp/bin:$PATH" SLURM_CONF="$slurm/slurm.conf"
 export MALLOC_PERTURB_=255 # memory is zero where libx264 reads it before it has been written, by which its packets differ
 

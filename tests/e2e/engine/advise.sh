@@ -4,7 +4,7 @@
 # changes really gain.
 . tests/tap.inc
 
-python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay2__kernel0
+python3 tests/ascend/make_kernel.py "$tmp/kernel.o" mona_replay3__kernel0
 export MONA_ASCEND_KERNEL="$tmp/kernel.o"
 on_chip() { # KNOBS COMMAND...
     knobs=$1

@@ -21,7 +21,7 @@ enum { W = 128, H = 64, IN = W * H, OUT = 4 * IN, GAP = 64 };
 
 /* An object without code: the stand-in runs its own kernel. */
 static const uint8_t kernel[128] = "\177ELF\2\1\1\0\0\0\0\0\0\0\0\0\1\0\x29\x10\1\0\0\0"
-                                   "mona_replay2__kernel0";
+                                   "mona_replay3__kernel0";
 
 typedef struct module {
     net_fixture net;

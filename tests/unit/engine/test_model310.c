@@ -165,14 +165,7 @@ static void mmad(bench *b, uint32_t m, uint32_t k, uint32_t n)
 /* Moves bytes one by one. */
 static void move(bench *b, ac_address dst, ac_address src, uint32_t count)
 {
-    ac_emit_move(&b->core, dst, src,
-                 (ac_move){.count = count,
-                           .dst_step = 1,
-                           .src_step = 1,
-                           .dst_type = MONA_U8,
-                           .src_type = MONA_U8,
-                           .scale = 0x3c00,
-                           .maximum = UINT8_MAX});
+    ac_emit_move(&b->core, dst, src, (ac_move){count, 1, 1, 1});
 }
 
 static void fill(bench *b, ac_address dst, uint32_t count)
