@@ -24,7 +24,8 @@ static uint32_t below(uint32_t *seed, uint32_t n)
 
 typedef struct net {
     uint32_t seed;
-    bool recorded; /* every operator has a program */
+    bool recorded;   /* every operator has a program */
+    uint32_t planes; /* of an input, at most */
     mona_model model;
     uint8_t *bytes;
     mona_size sizes[MAX_PLANES]; /* of the inputs */
@@ -46,7 +47,7 @@ static uint32_t add_load(net *n, model_builder *b, mona_type from, mona_type to,
     uint32_t inputs[MAX_PLANES], block[MAX_PLANES], channels = 0;
     for (uint32_t i = 0; i < count; i++) {
         static const uint32_t blocks[] = {1, 1, 1, 2, 2, 4, 3};
-        const uint32_t planes = below(&n->seed, 4) ? 1 : 1 + below(&n->seed, 5);
+        const uint32_t planes = below(&n->seed, 4) ? 1 : 1 + below(&n->seed, n->planes);
         block[i] = blocks[below(&n->seed, 7)];
         inputs[i] = builder_input(b, "in", from, planes, 1);
         channels += planes * block[i] * block[i];
@@ -190,7 +191,9 @@ typedef enum net_kind { PLANES, MANY, RESIZED, COMBINED, MIXED, SHUFFLED } net_k
 
 static bool random_net(net *n, uint32_t seed, net_kind kind)
 {
-    *n = (net){.seed = seed * 2654435761u + 1, .recorded = kind != RESIZED};
+    *n = (net){.seed = seed * 2654435761u + 1,
+               .recorded = kind != RESIZED,
+               .planes = kind == MANY ? 90 : 5};
     model_builder *b = builder_new();
     const mona_type from = (mona_type)below(&n->seed, 4);
     const mona_type same = from == MONA_U16 ? MONA_U8 : from;
