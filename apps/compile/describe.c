@@ -2,12 +2,14 @@
 #include "apps/compile/inspect.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "formats/element.h"
 #include "engine/op/op.h"
 #include "apps/cli/table.h"
 #include "apps/compile/programs.h"
+#include "pipeline/stages/session_binding.h"
 #include "apps/cli/json_output.h"
 
 static cJSON *tensor_rows(const mona_tensor_info *tensors, unsigned count)
@@ -214,37 +216,56 @@ static cJSON *op_row(const mona_model *m, const mona_file_op *op)
     return row;
 }
 
-/* Adds the further sizes of a model for several. */
-static void add_sizes(cJSON *rows, const mona_model *m)
+static unsigned inputs_of(const mona_model *m, mona_tensor_info *inputs)
 {
-    for (mona_model other = *m; mona_model_next(&other, &other);)
-        for (unsigned i = 0; i < mona_model_input_count(m); i++) {
-            const mona_tensor_info t = mona_model_input(&other, i);
+    const unsigned count = mona_model_input_count(m);
+    for (unsigned i = 0; i < count; i++)
+        inputs[i] = mona_model_input(m, i);
+    return count;
+}
+
+/* Where the model names the size of every input, outputs have one as well. */
+static unsigned outputs_of(const mona_model *m, mona_tensor_info *outputs)
+{
+    const unsigned count = mona_model_output_count(m);
+    void *memory = session_binding_allocate(mona_plan_bytes(m));
+    mona_plan *plan;
+    const bool sized = memory && mona_plan_make(&plan, memory, m, &(mona_config){0}) == MONA_OK;
+    for (unsigned i = 0; i < count; i++)
+        outputs[i] = sized ? mona_plan_output(plan, i) : mona_model_output(m, i);
+    free(memory);
+    return count;
+}
+
+/* Those of a model for several sizes have as many. */
+static cJSON *all_rows(const mona_model *m,
+                       unsigned (*tensors_of)(const mona_model *, mona_tensor_info *))
+{
+    mona_tensor_info tensors[MONA_MAX_IO];
+    cJSON *rows = tensor_rows(tensors, tensors_of(m, tensors));
+    for (mona_model other = *m; mona_model_next(&other, &other);) {
+        const unsigned count = tensors_of(&other, tensors);
+        for (unsigned i = 0; i < count; i++) {
             cJSON *size = cJSON_GetObjectItem(cJSON_GetArrayItem(rows, (int)i), "size");
             char text[1024], one[32];
             snprintf(text, sizeof text, "%s", cJSON_GetStringValue(size));
-            snprintf(one, sizeof one, "%ux%u", t.width, t.height);
+            snprintf(one, sizeof one, "%ux%u", tensors[i].width, tensors[i].height);
             table_append(text, sizeof text, one);
             cJSON_SetValuestring(size, text);
         }
+    }
+    return rows;
 }
 
 cJSON *describe_model(const char *path, const mona_model *m)
 {
     cJSON *document = cJSON_CreateObject();
-    mona_tensor_info tensors[MONA_MAX_IO];
     JSON_ADD(document, TEXT("file", path), TEXT("model", m->strings + m->header->name),
              TEXT("producer", m->strings + m->header->producer),
              NUMBER("version", m->header->version), NUMBER("release", mona_model_release(m)),
              NUMBER("bytes", m->header->file_bytes));
-    for (unsigned i = 0; i < mona_model_input_count(m); i++)
-        tensors[i] = mona_model_input(m, i);
-    cJSON *inputs = tensor_rows(tensors, mona_model_input_count(m));
-    add_sizes(inputs, m);
-    cJSON_AddItemToObject(document, "inputs", inputs);
-    for (unsigned i = 0; i < mona_model_output_count(m); i++)
-        tensors[i] = mona_model_output(m, i);
-    cJSON_AddItemToObject(document, "outputs", tensor_rows(tensors, mona_model_output_count(m)));
+    cJSON_AddItemToObject(document, "inputs", all_rows(m, inputs_of));
+    cJSON_AddItemToObject(document, "outputs", all_rows(m, outputs_of));
     cJSON *ops = cJSON_AddArrayToObject(document, "operators");
     for (uint32_t i = 0; i < m->header->op_count; i++)
         cJSON_AddItemToArray(ops, op_row(m, &m->ops[i]));
