@@ -273,9 +273,13 @@ bool mona_writer_add_programs(const uint8_t *file, uint64_t header,
     memcpy(base, file, (size_t)old->file_bytes);
     mona_file_header *h = header_at(base, header);
     mona_file_program *list = (mona_file_program *)(void *)(base + begin);
-    if (old->program_count)
-        memcpy(list, file + old->programs_offset, old->program_count * sizeof *list);
+    const mona_file_program *there =
+        (const mona_file_program *)(const void *)(file + old->programs_offset);
     h->programs_offset = begin;
+    h->program_count = 0;
+    for (uint32_t i = 0; i < old->program_count; i++)
+        if (there[i].bytes)
+            list[h->program_count++] = there[i];
     for (size_t i = 0; i < count; at += padded(programs[i++].size)) {
         mona_file_program *p = &list[h->program_count++];
         snprintf(p->target, sizeof p->target, "%s", programs[i].target);

@@ -55,7 +55,8 @@ typedef struct mona_writer_program {
     size_t size;
 } mona_writer_program;
 
-/* Writes a file again, with programs for the header at this offset beside those that it has. */
+/* Writes a file again, with programs for the header at this offset beside those that it has, but
+ * for empty ones. */
 bool mona_writer_add_programs(const uint8_t *file, uint64_t header,
                               const mona_writer_program *programs, size_t count, uint8_t **bytes,
                               size_t *size, format_error *error);

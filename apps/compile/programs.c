@@ -57,6 +57,40 @@ static bool is_there(const mona_model *model, const uint8_t *file, const mona_wr
     return false;
 }
 
+/* Whether what is made is for the same frames as what the file holds for this target, or that is
+ * damaged or of another mona. */
+static bool is_replaced(const uint8_t *file, const mona_file_program *p,
+                        const mona_writer_program *made)
+{
+    ac_program old, new;
+    if (strcmp(p->target, made->target))
+        return false;
+    if (!is_chip(p->target)) {
+        const mona_file_plan *a = (const mona_file_plan *)(const void *)(file + p->offset),
+                             *b = (const mona_file_plan *)(const void *)made->bytes;
+        bool same = true;
+        for (uint32_t i = 0; p->bytes >= sizeof *a && i < sizeof a->inputs / sizeof *a->inputs; i++)
+            same &= a->inputs[i].width == b->inputs[i].width &&
+                    a->inputs[i].height == b->inputs[i].height;
+        return same;
+    }
+    return !ac_program_open(&old, file + p->offset, (size_t)p->bytes) ||
+           !ac_program_open(&new, made->bytes, made->size) ||
+           old.header.version != new.header.version || old.header.buffers != new.header.buffers ||
+           !memcmp(old.buffers, new.buffers, old.header.buffers * sizeof *old.buffers);
+}
+
+/* Marks what the new programs replace as empty, which the writer leaves out. */
+static void drop_replaced(uint8_t *file, const mona_file_header *h,
+                          const mona_writer_program *programs, size_t count)
+{
+    mona_file_program *p = (mona_file_program *)(void *)(file + h->programs_offset);
+    for (uint32_t i = 0; i < h->program_count; i++)
+        for (size_t k = 0; k < count && p[i].bytes; k++)
+            if (is_replaced(file, &p[i], &programs[k]))
+                p[i].bytes = 0;
+}
+
 /* Adds the programs of one header, which is `at` bytes into the file. */
 static bool add_for_header(const char *name, const char *target, uint64_t at,
                            const mona_model *model, const size_list *asked, uint8_t **bytes,
@@ -94,6 +128,9 @@ static bool add_for_header(const char *name, const char *target, uint64_t at,
         }
     }
     bool ok = done == sizes.count;
+    if (ok)
+        drop_replaced(*bytes, (const mona_file_header *)(const void *)(*bytes + at), programs,
+                      sizes.count);
     if (ok && !mona_writer_add_programs(*bytes, at, programs, sizes.count, &made, size, &error))
         ok = cli_fail(0, "%s: %s", name, error.text);
     while (done)

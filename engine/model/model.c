@@ -26,7 +26,7 @@ const char *mona_status_text(mona_status status)
     case MONA_ERR_MAGIC:
         return "not a .mona model";
     case MONA_ERR_VERSION:
-        return "unknown version of the .mona format";
+        return "unknown version of the .mona format, or of the programs in the file";
     case MONA_ERR_CHECKSUM:
         return "model is damaged (checksum does not match)";
     case MONA_ERR_MODEL:

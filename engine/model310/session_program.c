@@ -68,6 +68,7 @@ mona_status mona_program_plan(mona_plan *plan)
 {
     uint32_t count;
     ac_proof proof;
+    mona_status status = MONA_OK;
     const mona_file_program *p = mona_model_programs(&plan->model, &count);
     for (uint32_t i = 0; i < count; i++) {
         ac_program program;
@@ -75,8 +76,10 @@ mona_status mona_program_plan(mona_plan *plan)
             continue;
         if (!ac_program_open(&program, plan->model.file + p[i].offset, (size_t)p[i].bytes))
             return MONA_ERR_MODEL;
-        if (program.header.version != AC_PROGRAM_VERSION)
-            return MONA_ERR_VERSION;
+        if (program.header.version != AC_PROGRAM_VERSION) {
+            status = MONA_ERR_VERSION; /* unless another one fits */
+            continue;
+        }
         if (!fits(plan, &program))
             continue;
         if (!ac_program_prove(&program, plan->target, plan->model.header->op_count, &proof) ||
@@ -85,7 +88,7 @@ mona_status mona_program_plan(mona_plan *plan)
         plan->program = program;
         return MONA_OK;
     }
-    return MONA_OK;
+    return status;
 }
 
 /* ---- planes ---------------------------------------------------------------------------------- */

@@ -50,6 +50,9 @@ result_at() {
     "$mona" run "$1" -i "$tmp/sized.npy" -o "$tmp/scores.npy" 2> "$tmp/err" && cksum < "$tmp/scores.npy"
 }
 succeeds "compile for two sizes" "$mona" compile $scores -o "$tmp/both.mona" --size 36x28 --size 64x40
+same "inspect tells the sizes of the output, too" "$("$mona" inspect "$tmp/both.mona" --json |
+    python3 -c 'import json, sys; d = json.load(sys.stdin); print(d["inputs"][0]["size"], "->", d["outputs"][0]["size"])')" \
+    "36x28, 64x40 -> 5x1008, 5x2560"
 for size in 64x40 36x28; do
     succeeds "compile for $size" "$mona" compile $scores -o "$tmp/$size.mona" --size $size
     same "both sizes: $size gives the same" "$(result_at "$tmp/both.mona" $size)" "$(result_at "$tmp/$size.mona" $size)"

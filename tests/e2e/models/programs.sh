@@ -82,6 +82,10 @@ fails "a damaged program is refused" "malformed" "$mona" run "$tmp/damaged.mona"
 fails "and not printed" "program 1 is damaged" "$mona" inspect "$tmp/damaged.mona" --program
 fails "nor is one of another mona run" "unknown version" "$mona" run "$tmp/other.mona" --device model310 -i "$tmp/in.npy" \
     -o "$tmp/out.npy"
+sizes() { "$mona" inspect "$1" --json | python3 -c 'import json, sys; print(*[p["size"] for p in json.load(sys.stdin)["programs"]])'; }
+succeeds "compiling it again replaces that" "$mona" compile "$tmp/other.mona" -o "$tmp/again.mona" --target ascend310 --size 96x64
+same "alone" "$(sizes "$tmp/again.mona")" "160x90 96x64"
+succeeds "and it runs" "$mona" run "$tmp/again.mona" --device model310 -i "$tmp/in.npy" -o "$tmp/out.npy"
 succeeds "though the host can do without it" "$mona" run "$tmp/damaged.mona" --device host -i "$tmp/in.npy" -o "$tmp/out.npy"
 
 fails "a model without programs has none to print" "expected a model with programs" "$mona" inspect sr_x2_fast --program
