@@ -72,7 +72,7 @@ static bool is_replaced(const uint8_t *file, const mona_file_program *p,
         for (uint32_t i = 0; p->bytes >= sizeof *a && i < sizeof a->inputs / sizeof *a->inputs; i++)
             same &= a->inputs[i].width == b->inputs[i].width &&
                     a->inputs[i].height == b->inputs[i].height;
-        return same;
+        return same || a->magic != b->magic;
     }
     return !ac_program_open(&old, file + p->offset, (size_t)p->bytes) ||
            !ac_program_open(&new, made->bytes, made->size) ||
