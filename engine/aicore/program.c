@@ -5,6 +5,7 @@
 #include "engine/aicore/access.h"
 #include "engine/arith.h"
 #include "engine/libc.h"
+#include "engine/model_format.h"
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
@@ -106,6 +107,11 @@ bool ac_program_open(ac_program *p, const void *memory, size_t size)
     there &= p->part != NULL;
     AC_PROGRAM_PARTS(OPEN)
     return there && at <= h->bytes;
+}
+
+uint32_t ac_program_crc(const ac_program *p)
+{
+    return mona_crc32(0, p->constants - sizeof p->header, p->header.bytes);
 }
 
 /* ---- running -------------------------------------------------------------------------------- */

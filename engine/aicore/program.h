@@ -141,6 +141,9 @@ const ac_ring *ac_ring_of(const ac_ring *rings, const ac_segment *s, uint32_t sp
  * and size do not agree. Whether the rest is sound is for ac_program_prove to say. */
 bool ac_program_open(ac_program *p, const void *bytes, size_t size);
 
+/* What tells an opened program from others: CRC-32 of its bytes. */
+uint32_t ac_program_crc(const ac_program *p);
+
 /* Result of a proof: the number of instructions that the program runs, or the record at fault;
  * UINT32_MAX: the fault precedes the records. */
 typedef struct ac_proof {

@@ -5,6 +5,8 @@
 #include "engine/ascend/launch.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "engine/ascend/acl.h"
 #include "engine/ascend/words.h"
@@ -12,12 +14,13 @@
 
 enum { BLOCKS = 2 };
 
-static const char kernel_name[] = ASCEND_KERNEL, failed[] = "the kernel cannot be launched";
+static const char failed[] = "the kernel cannot be launched";
 
 static struct {
     atomic_flag busy;
     const void *elf;
     size_t bytes;
+    char name[40]; /* of its function */
     enum { NOT_REGISTERED, BY_RUNTIME, AS_OPERATOR, AS_BINARY } how;
     void *handle, *function;
 } kernel = {.busy = ATOMIC_FLAG_INIT};
@@ -38,7 +41,7 @@ static mona_status register_by_runtime(void)
     if (status)
         return status;
     status = ascend_check(
-        ascend.rtFunctionRegister(kernel.handle, kernel_name, kernel_name, kernel_name, 0),
+        ascend.rtFunctionRegister(kernel.handle, kernel.name, kernel.name, kernel.name, 0),
         "the kernel is refused");
     if (status)
         ascend.rtDevBinaryUnRegister(kernel.handle);
@@ -48,7 +51,7 @@ static mona_status register_by_runtime(void)
 static int launch_by_runtime(const ascend_task *task, void *stream)
 {
     uint64_t arguments[] = {task->words, task->addresses};
-    return ascend.rtKernelLaunch(kernel_name, BLOCKS, arguments, sizeof arguments, NULL, stream);
+    return ascend.rtKernelLaunch(kernel.name, BLOCKS, arguments, sizeof arguments, NULL, stream);
 }
 
 /* ---- as an operator -------------------------------------------------------------------------- */
@@ -69,7 +72,7 @@ static mona_status register_as_operator(void)
 {
     int code = ascend.aclopRegisterCompileFunc(operator_name, choose_kernel);
     if (!code)
-        code = ascend.aclopCreateKernel(operator_name, kernel_id, kernel_name,
+        code = ascend.aclopCreateKernel(operator_name, kernel_id, kernel.name,
                                         (void *)(uintptr_t)kernel.elf, (int)kernel.bytes,
                                         ASCEND_ENGINE_AICORE, NULL);
     return ascend_check(code, "the kernel is refused");
@@ -109,7 +112,7 @@ static mona_status register_as_binary(void)
     int code = ascend.aclrtBinaryLoadFromData(kernel.elf, kernel.bytes, NULL, &kernel.handle);
     if (code)
         return ascend_check(code, "the kernel is refused");
-    code = ascend.aclrtBinaryGetFunction(kernel.handle, kernel_name, &kernel.function);
+    code = ascend.aclrtBinaryGetFunction(kernel.handle, kernel.name, &kernel.function);
     if (code)
         ascend.aclrtBinaryUnLoad(kernel.handle);
     return ascend_check(code, "the kernel is refused");
@@ -123,12 +126,36 @@ static mona_status refuse(const char *why)
     return MONA_ERR_UNSUPPORTED;
 }
 
-static mona_status register_somehow(void)
+/* Whether the kernel has a function of kernel.name. */
+static bool has_function(void)
+{
+    const size_t length = strlen(kernel.name) + 1;
+    size_t at = 0;
+    while (at + length <= kernel.bytes &&
+           memcmp((const char *)kernel.elf + at, kernel.name, length))
+        at++;
+    return at + length <= kernel.bytes;
+}
+
+/* Finds the function for a program: the replay kernel's, or that of a kernel for it alone. */
+static mona_status find_function(const ac_program *program)
 {
     if (!kernel.elf)
         return refuse(
             "there is no kernel for AI Core programs: make ascend-kernel CANN=FOLDER makes "
             "it, and MONA_ASCEND_KERNEL says where it is");
+    snprintf(kernel.name, sizeof kernel.name, "%s", ASCEND_KERNEL);
+    if (has_function())
+        return MONA_OK;
+    snprintf(kernel.name, sizeof kernel.name, ASCEND_OWN_KERNEL, ac_program_crc(program));
+    return has_function()
+               ? MONA_OK
+               : refuse("the kernel is neither this mona's, which make ascend-kernel CANN=FOLDER "
+                        "makes, nor one that was written for this program");
+}
+
+static mona_status register_somehow(void)
+{
     mona_status status = MONA_ERR_UNSUPPORTED;
     if (ascend.rtDevBinaryRegister && ascend.rtFunctionRegister && ascend.rtKernelLaunch) {
         kernel.how = BY_RUNTIME;
@@ -152,11 +179,13 @@ static mona_status register_somehow(void)
     return status;
 }
 
-mona_status ascend_register_kernel(void)
+mona_status ascend_register_kernel(const ac_program *program)
 {
     while (atomic_flag_test_and_set(&kernel.busy))
         mona_port_pause(100);
-    const mona_status status = kernel.how == NOT_REGISTERED ? register_somehow() : MONA_OK;
+    mona_status status = find_function(program);
+    if (!status && kernel.how == NOT_REGISTERED)
+        status = register_somehow();
     atomic_flag_clear(&kernel.busy);
     return status;
 }

@@ -3,6 +3,7 @@
 #ifndef MONA_ASCEND_LAUNCH_H
 #define MONA_ASCEND_LAUNCH_H
 
+#include "engine/aicore/program.h"
 #include "engine/mona_ascend.h"
 
 /* Arguments of the kernel: addresses on the chip. on_chip: where a copy of them lies there. */
@@ -11,8 +12,8 @@ typedef struct ascend_task {
     void *on_chip;
 } ascend_task;
 
-/* Makes the kernel known to the chip, unless it is. */
-mona_status ascend_register_kernel(void);
+/* Makes the kernel known to the chip, unless it is. It must be one for this program. */
+mona_status ascend_register_kernel(const ac_program *program);
 void ascend_forget_kernel(void);
 
 /* Enqueues it on both AI Cores. */

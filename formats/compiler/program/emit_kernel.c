@@ -275,9 +275,12 @@ bool emit_kernel(const ac_program *program, char **source, format_error *error)
     fprintf(out, "// SPDX-License-Identifier: Apache-2.0\n/* Written by mona for one program. */\n"
                  "#define MONA_SPECIALISED\n#include \"engine/ascend/kernel/replay.cce\"\n\n");
     bool ok = print_segments(out, program, error);
-    fprintf(out, "CCE_KERNEL void mona_replay3__kernel0(__gm__ uint8_t *words, __gm__ uint8_t "
-                 "*addresses)\n{\n    launch(words, addresses);\n"
-                 "    switch (cce_load(uint64_t, WORDS_UB_HEADER + 16) * 2 + get_block_idx()) {\n");
+    fprintf(out, "#ifndef MONA_KERNEL\n#define MONA_KERNEL " ASCEND_OWN_KERNEL "\n#endif\n",
+            ac_program_crc(program));
+    fprintf(out,
+            "CCE_KERNEL void MONA_KERNEL(__gm__ uint8_t *words, __gm__ uint8_t *addresses)\n{\n"
+            "    launch(words, addresses);\n"
+            "    switch (cce_load(uint64_t, WORDS_UB_HEADER + 16) * 2 + get_block_idx()) {\n");
     for (uint32_t i = 0; i < AC_PROGRAM_CORES * program->header.segments; i++)
         fprintf(out, "    case %u:\n        segment_%u_core_%u();\n        break;\n", i,
                 i / AC_PROGRAM_CORES, i % AC_PROGRAM_CORES);

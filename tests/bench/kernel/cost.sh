@@ -19,7 +19,7 @@ aarch64-linux-gnu-gcc -O2 -I. -Iengine -c -o "$tmp/main.o" $here/counted.c
 
 # $1: what, $2: its source
 count() {
-    clang --target=aarch64-linux-gnu -O2 -fno-jump-tables -ffreestanding -w -I. -Iengine -include $here/counted.h -x c -c -o "$tmp/kernel.o" "$2"
+    clang --target=aarch64-linux-gnu -O2 -fno-jump-tables -DMONA_KERNEL=mona_replay3__kernel0 -ffreestanding -w -I. -Iengine -include $here/counted.h -x c -c -o "$tmp/kernel.o" "$2"
     aarch64-linux-gnu-gcc -static -o "$tmp/counted" "$tmp/kernel.o" "$tmp/main.o"
     qemu-aarch64-static -singlestep -d exec,nochain -D "$tmp/trace" "$tmp/counted" "$tmp/image"
     echo "$1: $(grep -cE 'kernel0|segment_' "$tmp/trace") scalar instructions"

@@ -152,9 +152,17 @@ done
 MONA_ASCEND_CTRL63=yes refused "a bit that is a word" "MONA_ASCEND_CTRL63: expected a whole number from 0 to 1, found 'yes'" full "" --device ascend
 MONA_ASCEND_KERNEL=$tmp/none.o refused "a kernel that is not there" "none.o" full "" --device ascend
 python3 tests/ascend/make_kernel.py "$tmp/other.o" another__kernel0
-MONA_ASCEND_KERNEL=$tmp/other.o refused "another kernel" "the kernel is refused.*not in the binary" full "" --device ascend
-head -c 100 Makefile > "$tmp/text.o"
+MONA_ASCEND_KERNEL=$tmp/other.o refused "another kernel" "neither this mona's, which make ascend-kernel" full "" --device ascend
+{ head -c 100 Makefile && printf 'mona_replay3__kernel0\0'; } > "$tmp/text.o"
 MONA_ASCEND_KERNEL=$tmp/text.o refused "no kernel" "the kernel is refused.*no kernel for this chip" full "" --device ascend
+
+# ---- a kernel written for one program
+"$mona" compile sr_x2_fast -o "$tmp/one.mona" --target ascend310 --size 64x48 > "$tmp/log"
+"$mona" compile sr_x2_fast -o "$tmp/other.mona" --target ascend310 --size 32x48 > "$tmp/log"
+python3 tests/ascend/make_kernel.py "$tmp/own.o" "$("$mona" inspect "$tmp/one.mona" --kernel | sed -n 's/^#define MONA_KERNEL //p')"
+own() { MONA_ASCEND_KERNEL=$tmp/own.o on full "" "$mona" bench "$tmp/$1.mona" --size "$2" -n 1 --warmup 0 --device ascend; }
+succeeds "runs that" own one 64x48
+fails "and no other" "nor one that was written for this program" own other 32x48
 
 # ---- before the first frame auto takes the host
 for knobs in soc=Ascend310B1 count=0 fail=aclInit,fail_code=500000 fail=aclrtSetDevice,fail_code=207006 memory=100000; do
