@@ -24,10 +24,12 @@ extern const mona_device mona_device_ascend_om;
 enum { MONA_ASCEND_CHIPS = 32 };
 const mona_device *mona_ascend_chip(const mona_device *kind, unsigned number);
 
-/* Sets the replay kernel, as the vendor's compiler builds it (make ascend-kernel): an ELF file in
- * memory, which must not change until the device is closed. Set it before opening sessions that run
- * programs. */
-void mona_ascend_set_kernel(const void *elf, size_t bytes);
+/* Adds a kernel, as the vendor's compiler builds it (make ascend-kernel): the replay kernel, or one
+ * that was written for a program, which that runs with then. An ELF file in memory, which must not
+ * change until the device is closed. Add all before opening sessions that run programs. false:
+ * there are as many as there may be. */
+enum { MONA_ASCEND_KERNELS = 16 };
+bool mona_ascend_add_kernel(const void *elf, size_t bytes);
 
 /* Sets bit 63 of CTRL in every program that is opened from now on: a chip may need it to load
  * small channels (apps/ascend/first_light.sh finds out). */

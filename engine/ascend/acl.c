@@ -217,7 +217,7 @@ void ascend_close(uint32_t number)
         if (ascend_enter(number)) {
             ascend_free_staging();
             if (!acl.up)
-                ascend_forget_kernel();
+                ascend_forget_kernels();
             ascend.aclrtDestroyContext(chips[number].context);
             ascend.aclrtResetDevice((int)number);
         } else {

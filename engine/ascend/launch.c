@@ -14,44 +14,55 @@
 
 enum { BLOCKS = 2 };
 
-static const char failed[] = "the kernel cannot be launched";
+static const char failed[] = "the kernel cannot be launched", refused[] = "the kernel is refused";
 
-static struct {
-    atomic_flag busy;
+struct ascend_kernel {
     const void *elf;
     size_t bytes;
     char name[40]; /* of its function */
     enum { NOT_REGISTERED, BY_RUNTIME, AS_OPERATOR, AS_BINARY } how;
     void *handle, *function;
-} kernel = {.busy = ATOMIC_FLAG_INIT};
+};
 
-void mona_ascend_set_kernel(const void *elf, size_t bytes)
+static struct {
+    atomic_flag busy;
+    uint32_t count;
+    ascend_kernel kernel[MONA_ASCEND_KERNELS];
+} known = {.busy = ATOMIC_FLAG_INIT};
+
+bool mona_ascend_add_kernel(const void *elf, size_t bytes)
 {
-    kernel.elf = elf;
-    kernel.bytes = bytes;
+    if (known.count == MONA_ASCEND_KERNELS)
+        return false;
+    known.kernel[known.count++] = (ascend_kernel){.elf = elf, .bytes = bytes};
+    return true;
 }
 
 /* ---- by the runtime -------------------------------------------------------------------------- */
 
-static mona_status register_by_runtime(void)
+static mona_status register_by_runtime(ascend_kernel *k)
 {
-    const ascend_binary binary = {ASCEND_ELF_BINARY, 0, kernel.elf, kernel.bytes};
-    mona_status status =
-        ascend_check(ascend.rtDevBinaryRegister(&binary, &kernel.handle), "the kernel is refused");
+    const ascend_binary binary = {ASCEND_ELF_BINARY, 0, k->elf, k->bytes};
+    mona_status status = ascend_check(ascend.rtDevBinaryRegister(&binary, &k->handle), refused);
     if (status)
         return status;
-    status = ascend_check(
-        ascend.rtFunctionRegister(kernel.handle, kernel.name, kernel.name, kernel.name, 0),
-        "the kernel is refused");
+    status =
+        ascend_check(ascend.rtFunctionRegister(k->handle, k->name, k->name, k->name, 0), refused);
     if (status)
-        ascend.rtDevBinaryUnRegister(kernel.handle);
+        ascend.rtDevBinaryUnRegister(k->handle);
     return status;
 }
 
-static int launch_by_runtime(const ascend_task *task, void *stream)
+static int launch_by_runtime(const ascend_kernel *k, const ascend_task *task, void *stream)
 {
     uint64_t arguments[] = {task->words, task->addresses};
-    return ascend.rtKernelLaunch(kernel.name, BLOCKS, arguments, sizeof arguments, NULL, stream);
+    return ascend.rtKernelLaunch(k->name, BLOCKS, arguments, sizeof arguments, NULL, stream);
+}
+
+static mona_status refuse(const char *why)
+{
+    ASCEND_REPORT(why);
+    return MONA_ERR_UNSUPPORTED;
 }
 
 /* ---- as an operator -------------------------------------------------------------------------- */
@@ -68,14 +79,18 @@ static int choose_kernel(int inputs, const struct aclTensorDesc *const *input, i
     return ascend.aclopSetKernelArgs(desc, kernel_id, BLOCKS, &nothing, sizeof nothing);
 }
 
-static mona_status register_as_operator(void)
+static mona_status register_as_operator(ascend_kernel *k)
 {
+    for (uint32_t i = 0; i < known.count; i++)
+        if (&known.kernel[i] != k && known.kernel[i].how == AS_OPERATOR)
+            return refuse("these libraries take one kernel alone: expected the replay kernel, for "
+                          "all programs");
     int code = ascend.aclopRegisterCompileFunc(operator_name, choose_kernel);
     if (!code)
-        code = ascend.aclopCreateKernel(operator_name, kernel_id, kernel.name,
-                                        (void *)(uintptr_t)kernel.elf, (int)kernel.bytes,
-                                        ASCEND_ENGINE_AICORE, NULL);
-    return ascend_check(code, "the kernel is refused");
+        code =
+            ascend.aclopCreateKernel(operator_name, kernel_id, k->name, (void *)(uintptr_t)k->elf,
+                                     (int)k->bytes, ASCEND_ENGINE_AICORE, NULL);
+    return ascend_check(code, refused);
 }
 
 static int launch_as_operator(const ascend_task *task, void *stream)
@@ -107,112 +122,114 @@ static int launch_as_operator(const ascend_task *task, void *stream)
 
 /* ---- as a binary ----------------------------------------------------------------------------- */
 
-static mona_status register_as_binary(void)
+static mona_status register_as_binary(ascend_kernel *k)
 {
-    int code = ascend.aclrtBinaryLoadFromData(kernel.elf, kernel.bytes, NULL, &kernel.handle);
+    int code = ascend.aclrtBinaryLoadFromData(k->elf, k->bytes, NULL, &k->handle);
     if (code)
-        return ascend_check(code, "the kernel is refused");
-    code = ascend.aclrtBinaryGetFunction(kernel.handle, kernel.name, &kernel.function);
+        return ascend_check(code, refused);
+    code = ascend.aclrtBinaryGetFunction(k->handle, k->name, &k->function);
     if (code)
-        ascend.aclrtBinaryUnLoad(kernel.handle);
-    return ascend_check(code, "the kernel is refused");
+        ascend.aclrtBinaryUnLoad(k->handle);
+    return ascend_check(code, refused);
 }
 
 /* ---- the first of them ----------------------------------------------------------------------- */
 
-static mona_status refuse(const char *why)
+/* Whether a kernel has this function. */
+static bool has_function(const ascend_kernel *k, const char *name)
 {
-    ASCEND_REPORT(why);
-    return MONA_ERR_UNSUPPORTED;
-}
-
-/* Whether the kernel has a function of kernel.name. */
-static bool has_function(void)
-{
-    const size_t length = strlen(kernel.name) + 1;
+    const size_t length = strlen(name) + 1;
     size_t at = 0;
-    while (at + length <= kernel.bytes &&
-           memcmp((const char *)kernel.elf + at, kernel.name, length))
+    while (at + length <= k->bytes && memcmp((const char *)k->elf + at, name, length))
         at++;
-    return at + length <= kernel.bytes;
+    return at + length <= k->bytes;
 }
 
-/* Finds the function for a program: the replay kernel's, or that of a kernel for it alone. */
-static mona_status find_function(const ac_program *program)
+/* The kernel for a program: the one that was written for it, else the replay kernel. */
+static ascend_kernel *find_kernel(const ac_program *program)
 {
-    if (!kernel.elf)
-        return refuse(
-            "there is no kernel for AI Core programs: make ascend-kernel CANN=FOLDER makes "
-            "it, and MONA_ASCEND_KERNEL says where it is");
-    snprintf(kernel.name, sizeof kernel.name, "%s", ASCEND_KERNEL);
-    if (has_function())
-        return MONA_OK;
-    snprintf(kernel.name, sizeof kernel.name, ASCEND_OWN_KERNEL, ac_program_crc(program));
-    return has_function()
-               ? MONA_OK
-               : refuse("the kernel is neither this mona's, which make ascend-kernel CANN=FOLDER "
-                        "makes, nor one that was written for this program");
+    char names[2][sizeof known.kernel->name] = {"", ASCEND_KERNEL};
+    snprintf(names[0], sizeof *names, ASCEND_OWN_KERNEL, ac_program_crc(program));
+    for (uint32_t n = 0; n < 2; n++)
+        for (uint32_t i = 0; i < known.count; i++)
+            if (has_function(&known.kernel[i], names[n])) {
+                if (known.kernel[i].how == NOT_REGISTERED) /* else others may read it */
+                    memcpy(known.kernel[i].name, names[n], sizeof *names);
+                return &known.kernel[i];
+            }
+    return NULL;
 }
 
-static mona_status register_somehow(void)
+static mona_status register_somehow(ascend_kernel *k)
 {
     mona_status status = MONA_ERR_UNSUPPORTED;
     if (ascend.rtDevBinaryRegister && ascend.rtFunctionRegister && ascend.rtKernelLaunch) {
-        kernel.how = BY_RUNTIME;
-        status = register_by_runtime();
+        k->how = BY_RUNTIME;
+        status = register_by_runtime(k);
     } else if (ascend.aclopRegisterCompileFunc && ascend.aclopCreateKernel &&
                ascend.aclopSetKernelArgs && ascend.aclopUpdateParams && ascend.aclopExecuteV2 &&
                ascend.aclCreateTensorDesc && ascend.aclDestroyTensorDesc) {
-        kernel.how = AS_OPERATOR;
-        status = register_as_operator();
+        k->how = AS_OPERATOR;
+        status = register_as_operator(k);
     } else if (ascend.aclrtBinaryLoadFromData && ascend.aclrtBinaryGetFunction &&
                ascend.aclrtBinaryUnLoad && ascend.aclrtLaunchKernel) {
-        kernel.how = AS_BINARY;
-        status = register_as_binary();
+        k->how = AS_BINARY;
+        status = register_as_binary(k);
     } else {
         status =
             refuse("these libraries cannot launch kernels: expected rtKernelLaunch, "
                    "aclopCreateKernel or aclrtBinaryLoadFromData; networks compiled by atc run");
     }
     if (status)
-        kernel.how = NOT_REGISTERED;
+        k->how = NOT_REGISTERED;
     return status;
 }
 
-mona_status ascend_register_kernel(const ac_program *program)
+mona_status ascend_register_kernel(const ac_program *program, const ascend_kernel **found)
 {
-    while (atomic_flag_test_and_set(&kernel.busy))
+    if (!known.count)
+        return refuse(
+            "there is no kernel for AI Core programs: make ascend-kernel CANN=FOLDER makes "
+            "it, and MONA_ASCEND_KERNEL says where it is");
+    while (atomic_flag_test_and_set(&known.busy))
         mona_port_pause(100);
-    mona_status status = find_function(program);
-    if (!status && kernel.how == NOT_REGISTERED)
-        status = register_somehow();
-    atomic_flag_clear(&kernel.busy);
+    ascend_kernel *k = find_kernel(program);
+    *found = k;
+    mona_status status = MONA_OK;
+    if (!k)
+        status = refuse("no kernel is this mona's, which make ascend-kernel CANN=FOLDER makes, or "
+                        "was written for this program");
+    else if (k->how == NOT_REGISTERED)
+        status = register_somehow(k);
+    atomic_flag_clear(&known.busy);
     return status;
 }
 
-void ascend_forget_kernel(void)
+void ascend_forget_kernels(void)
 {
-    if (kernel.how == BY_RUNTIME)
-        ascend.rtDevBinaryUnRegister(kernel.handle);
-    else if (kernel.how == AS_BINARY)
-        ascend.aclrtBinaryUnLoad(kernel.handle);
-    if (kernel.how != AS_OPERATOR) /* which cannot be taken back */
-        kernel.how = NOT_REGISTERED;
+    for (ascend_kernel *k = known.kernel; k < known.kernel + known.count; k++) {
+        if (k->how == BY_RUNTIME)
+            ascend.rtDevBinaryUnRegister(k->handle);
+        else if (k->how == AS_BINARY)
+            ascend.aclrtBinaryUnLoad(k->handle);
+        if (k->how != AS_OPERATOR) /* which cannot be taken back */
+            k->how = NOT_REGISTERED;
+    }
 }
 
-mona_status ascend_launch(const ascend_task *task, void *stream)
+mona_status ascend_launch(const ascend_kernel *k, const ascend_task *task, void *stream)
 {
     int code;
-    switch (kernel.how) {
+    switch (k->how) {
     case BY_RUNTIME:
-        code = launch_by_runtime(task, stream);
+        code = launch_by_runtime(k, task, stream);
         break;
     case AS_OPERATOR:
         code = launch_as_operator(task, stream);
         break;
     case AS_BINARY:
-        code = ascend.aclrtLaunchKernel(kernel.function, BLOCKS, task->on_chip,
-                                        2 * sizeof(uint64_t), stream);
+        code = ascend.aclrtLaunchKernel(k->function, BLOCKS, task->on_chip, 2 * sizeof(uint64_t),
+                                        stream);
         break;
     default:
         return MONA_ERR_STATE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Launches the replay kernel on the chip in the first way that the libraries support. */
+/* Launches kernels on the chip in the first way that the libraries support. */
 #ifndef MONA_ASCEND_LAUNCH_H
 #define MONA_ASCEND_LAUNCH_H
 
@@ -12,11 +12,13 @@ typedef struct ascend_task {
     void *on_chip;
 } ascend_task;
 
-/* Makes the kernel known to the chip, unless it is. It must be one for this program. */
-mona_status ascend_register_kernel(const ac_program *program);
-void ascend_forget_kernel(void);
+typedef struct ascend_kernel ascend_kernel;
+
+/* Finds the kernel for a program, and makes it known to the chip, unless it is. */
+mona_status ascend_register_kernel(const ac_program *program, const ascend_kernel **kernel);
+void ascend_forget_kernels(void);
 
 /* Enqueues it on both AI Cores. */
-mona_status ascend_launch(const ascend_task *task, void *stream);
+mona_status ascend_launch(const ascend_kernel *kernel, const ascend_task *task, void *stream);
 
 #endif

@@ -152,7 +152,7 @@ static mona_status open_session(mona_session *s)
     memset(c, 0, sizeof *c);
     if (!ascend_enter(s->plan->device->number))
         return MONA_ERR_DEVICE;
-    mona_status status = ascend_register_kernel(p);
+    mona_status status = ascend_register_kernel(p, &c->kernel);
     lay_out(c, s->plan);
     if (!status)
         status = ascend_allocate(c->end, &memory);

@@ -5,6 +5,7 @@
 #define MONA_ASCEND_SESSION_H
 
 #include "engine/ascend/kernel/words.h"
+#include "engine/ascend/launch.h"
 #include "engine/ascend/stream.h"
 #include "engine/run/device.h"
 #include "engine/run/session.h"
@@ -19,6 +20,7 @@ enum { SESSION_TABLES = 4 };
 typedef struct chip_session {
     uint8_t *memory;
     ascend_stream stream;
+    const ascend_kernel *kernel;
     uint32_t next_table;
     size_t constants, buffers[AC_SPACES - AC_GM], tables[SESSION_TABLES], end;
     uint64_t table[SESSION_TABLES][WORDS_BASES]; /* what is there */

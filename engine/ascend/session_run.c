@@ -159,7 +159,7 @@ static mona_status run_segments(mona_session *s, uint32_t table)
         const ascend_task task = {chip_session_address(c, c->segment[i].words),
                                   chip_session_address(c, c->tables[table]),
                                   c->memory + c->segment[i].arguments[table]};
-        status = ascend_launch(&task, c->stream.handle);
+        status = ascend_launch(c->kernel, &task, c->stream.handle);
     }
     return status ? status : wait(c);
 }

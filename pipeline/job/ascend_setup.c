@@ -57,16 +57,23 @@ static bool read_number(const char *variable, unsigned least, unsigned most, uns
                        least, most, text);
 }
 
-static bool read_kernel(void)
+static bool read_kernels(void)
 {
-    uint8_t *bytes; /* kept until the program ends */
-    size_t size;
+    char paths[sizeof found], *rest;
     format_error why = {0};
     if (!find_kernel())
         return true;
-    if (!file_read(found, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &why))
-        return format_fail(&problem, "MONA_ASCEND_KERNEL: %s", why.text);
-    mona_ascend_set_kernel(bytes, size);
+    memcpy(paths, found, sizeof paths);
+    for (char *path = strtok_r(paths, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) {
+        uint8_t *bytes; /* kept until the program ends */
+        size_t size;
+        if (!file_read(path, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &why))
+            return format_fail(&problem, "MONA_ASCEND_KERNEL: %s", why.text);
+        if (!mona_ascend_add_kernel(bytes, size))
+            return format_fail(&problem,
+                               "MONA_ASCEND_KERNEL: expected %d files at most, separated by colons",
+                               MONA_ASCEND_KERNELS);
+    }
     return true;
 }
 
@@ -74,7 +81,7 @@ static void set_up(void)
 {
     unsigned timeout = 0, bit = 0;
     ready = read_number("MONA_ASCEND_TIMEOUT", 1, 86400, &timeout) &&
-            read_number("MONA_ASCEND_CTRL63", 0, 1, &bit) && read_kernel();
+            read_number("MONA_ASCEND_CTRL63", 0, 1, &bit) && read_kernels();
     if (timeout)
         mona_ascend_set_patience(timeout);
     mona_ascend_set_small_channels_bit(bit);

@@ -152,7 +152,7 @@ done
 MONA_ASCEND_CTRL63=yes refused "a bit that is a word" "MONA_ASCEND_CTRL63: expected a whole number from 0 to 1, found 'yes'" full "" --device ascend
 MONA_ASCEND_KERNEL=$tmp/none.o refused "a kernel that is not there" "none.o" full "" --device ascend
 python3 tests/ascend/make_kernel.py "$tmp/other.o" another__kernel0
-MONA_ASCEND_KERNEL=$tmp/other.o refused "another kernel" "neither this mona's, which make ascend-kernel" full "" --device ascend
+MONA_ASCEND_KERNEL=$tmp/other.o refused "another kernel" "no kernel is this mona.s, which make ascend-kernel" full "" --device ascend
 { head -c 100 Makefile && printf 'mona_replay3__kernel0\0'; } > "$tmp/text.o"
 MONA_ASCEND_KERNEL=$tmp/text.o refused "no kernel" "the kernel is refused.*no kernel for this chip" full "" --device ascend
 
@@ -162,7 +162,10 @@ MONA_ASCEND_KERNEL=$tmp/text.o refused "no kernel" "the kernel is refused.*no ke
 python3 tests/ascend/make_kernel.py "$tmp/own.o" "$("$mona" inspect "$tmp/one.mona" --kernel | sed -n 's/^#define MONA_KERNEL //p')"
 own() { MONA_ASCEND_KERNEL=$tmp/own.o on full "" "$mona" bench "$tmp/$1.mona" --size "$2" -n 1 --warmup 0 --device ascend; }
 succeeds "runs that" own one 64x48
-fails "and no other" "nor one that was written for this program" own other 32x48
+fails "and no other" "or was written for this program" own other 32x48
+own() { MONA_ASCEND_KERNEL=$tmp/own.o:$tmp/kernel.o on full "" "$mona" bench "$tmp/$1.mona" --size "$2" -n 1 --warmup 0 --device ascend; }
+succeeds "beside the replay kernel, which runs others" own one 64x48
+succeeds "as it does" own other 32x48
 
 # ---- before the first frame auto takes the host
 for knobs in soc=Ascend310B1 count=0 fail=aclInit,fail_code=500000 fail=aclrtSetDevice,fail_code=207006 memory=100000; do

@@ -56,7 +56,7 @@ for net in sr_x2_fast $(full && echo denoise_fast bicubic_x2); do
     "$mona" compile $net -o "$tmp/$net.mona" --target ascend310 --size 98x62 > /dev/null || exit 1
     "$mona" inspect "$tmp/$net.mona" --kernel > "$tmp/$net.cce" || exit 1
     if compiles "$tmp/$net.cce" c++; then ok "$net: its kernel compiles as c++"; else not_ok "$net: its kernel compiles as c++" "$(head -5 "$tmp/log")"; fi
-    $cc -std=c11 -O1 -w $sanitisers -D_GNU_SOURCE -I. -Iengine -I"$BUILD/gen" -o "$tmp/$net.run" -x c "$tmp/$net.cce" \
+    $cc -std=c11 -O1 -w $sanitisers -D_GNU_SOURCE -DMONA_KERNEL=mona_replay3__kernel0 -I. -Iengine -I"$BUILD/gen" -o "$tmp/$net.run" -x c "$tmp/$net.cce" \
         tests/e2e/engine/kernel_run.c -x none "$BUILD/engine/ascend/kernel/emulation.o" "$BUILD/formats/file.o" "$BUILD/formats/error.o" \
         "$BUILD/libmona-ascend.a" "$BUILD/libmona-model310.a" "$BUILD/libmona-plan.a" "$BUILD/libmona.a" -pthread -lm || exit 1
     same "$net: its kernel has the host's bytes" "$("$tmp/$net.run" "$tmp/$net.mona")" equal

@@ -36,7 +36,7 @@ static void open_module(module *m)
     size_t bytes;
     mona_model model;
     const mona_config config = {.device = &mona_device_ascend, .sizes = {{W, H}}};
-    mona_ascend_set_kernel(kernel, sizeof kernel);
+    mona_ascend_add_kernel(kernel, sizeof kernel);
     *m = (module){.net = net_open(16, 1, 7), .expected = malloc(OUT)};
     m->file = recorded_file(&m->net.model, config.sizes[0], &bytes);
     assert_int_equal(mona_model_open(&model, m->file, bytes), MONA_OK);
