@@ -165,7 +165,7 @@ help:
 	@echo 'make firmware-costs  measure anew what mona inspect --firmware tells (an hour)'
 	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
-	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN='
+	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN=, and one for each program in FOR='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make gstreamer       build/libgstmona.so, the element monaenhance; make install installs it where it can be built'
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured; make uninstall, with the same variables, removes it'
@@ -460,17 +460,19 @@ $(UNOBSERVED)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedd
 
 # ---- the chip ---------------------------------------------------------------------------------
 # The kernel for AI Cores, by the vendor's compiler: make ascend-kernel CANN=/path/to/the/toolkit. The command is the one
-# that the toolkit's own operators are compiled with.
+# that the toolkit's own operators are compiled with. FOR="A.mona B.mona": and one for the program of each.
 .PHONY: ascend-kernel
 CCEC ?= $(firstword $(wildcard $(addprefix $(CANN)/,ccec_compiler/bin/ccec compiler/ccec_compiler/bin/ccec atc/ccec_compiler/bin/ccec \
     */ccec_compiler/bin/ccec ccec_compiler/bin/bisheng */ccec_compiler/bin/bisheng)))
-KERNEL_SOURCE ?= engine/ascend/kernel/replay.cce
+CCEC_FLAGS = -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false \
+    -mllvm -cce-aicore-mask-opt=false -fno-jump-tables
 ascend-kernel:
 	@test -n '$(CCEC)' || { echo 'make ascend-kernel: expected CANN=/path/to/a/toolkit with ccec_compiler/bin/ccec, found $(if $(CANN),none in $(CANN),no CANN)'; exit 2; }
 	@mkdir -p $(BUILD)
-	$(CCEC) -c -O2 $(KERNEL_SOURCE) -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only -o $(BUILD)/mona_replay.o \
-	    --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false \
-	    -fno-jump-tables
+	$(CCEC) -c -O2 engine/ascend/kernel/replay.cce $(CCEC_FLAGS) -o $(BUILD)/mona_replay.o
+	$(Q)set -e; for model in $(FOR); do \
+	    own=$(BUILD)/mona_own_$$(basename "$$model" .mona); $(BUILD)/mona inspect "$$model" --kernel > "$$own.cce"; \
+	    $(CCEC) -c -O2 "$$own.cce" $(CCEC_FLAGS) -o "$$own.o"; rm "$$own.cce"; done
 
 # The first run on a chip (apps/ascend/first_light.sh).
 $(BUILD)/first_light: $(addprefix $(BUILD)/apps/,$(addprefix ascend/,first_light.o light.o layers.o costs.o)) $(BUILD)/pipeline/job/ascend_setup.o $(FORMATS_OBJ) $(BUILD)/models/embedded.o $(ARCHIVES)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pipeline/job/devices.h"
 
+#include <dirent.h>
+#include <fnmatch.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,36 +14,7 @@
 
 enum { MAX_KERNEL_BYTES = 16 << 20 };
 
-static char found[4096];
-
-/* Beside the program, where a build leaves it, or in lib/mona of where it is installed. */
-static bool look(const char *folder_of_program)
-{
-    static const char *const places[] = {"/", "/../lib/mona/"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(found, sizeof found, "%s%s" ASCEND_KERNEL_FILE, folder_of_program, places[i]);
-        if (!access(found, R_OK))
-            return true;
-    }
-    found[0] = 0;
-    return false;
-}
-
-static bool find_kernel(void)
-{
-    char program[4000];
-    const char *named = getenv("MONA_ASCEND_KERNEL");
-    if (named) {
-        snprintf(found, sizeof found, "%s", named);
-        return true;
-    }
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return false;
-    program[length] = 0;
-    *strrchr(program, '/') = 0;
-    return look(program);
-}
+static char found[4096]; /* files, separated by colons */
 
 static format_error problem;
 static bool ready;
@@ -57,24 +30,61 @@ static bool read_number(const char *variable, unsigned least, unsigned most, uns
                        least, most, text);
 }
 
+static bool read_kernel(const char *path)
+{
+    uint8_t *bytes; /* kept until the program ends */
+    size_t size;
+    format_error why = {0};
+    const size_t at = strlen(found);
+    snprintf(found + at, sizeof found - at, "%s%s", at ? ":" : "", path);
+    if (!file_read(path, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &why))
+        return format_fail(&problem, "MONA_ASCEND_KERNEL: %s", why.text);
+    return mona_ascend_add_kernel(bytes, size) ||
+           format_fail(&problem, "MONA_ASCEND_KERNEL: expected %d kernels at most",
+                       MONA_ASCEND_KERNELS);
+}
+
+static int is_kernel(const struct dirent *entry)
+{
+    return !fnmatch(ASCEND_KERNEL_FILES, entry->d_name, 0);
+}
+
+static bool read_folder(const char *folder)
+{
+    struct dirent **entries;
+    char path[8192];
+    const int count = scandir(folder, &entries, is_kernel, alphasort);
+    bool ok = true;
+    for (int i = 0; i < count; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name);
+        ok = ok && read_kernel(path);
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return ok;
+}
+
+/* Those that are named; else those beside the program, where a build leaves them, or in lib/mona of
+ * where it is installed. */
 static bool read_kernels(void)
 {
-    char paths[sizeof found], *rest;
-    format_error why = {0};
-    if (!find_kernel())
-        return true;
-    memcpy(paths, found, sizeof paths);
-    for (char *path = strtok_r(paths, ":", &rest); path; path = strtok_r(NULL, ":", &rest)) {
-        uint8_t *bytes; /* kept until the program ends */
-        size_t size;
-        if (!file_read(path, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &why))
-            return format_fail(&problem, "MONA_ASCEND_KERNEL: %s", why.text);
-        if (!mona_ascend_add_kernel(bytes, size))
-            return format_fail(&problem,
-                               "MONA_ASCEND_KERNEL: expected %d files at most, separated by colons",
-                               MONA_ASCEND_KERNELS);
+    char text[4096], folder[4200], *rest;
+    const char *named = getenv("MONA_ASCEND_KERNEL");
+    bool ok = true;
+    if (named) {
+        snprintf(text, sizeof text, "%s", named);
+        for (char *path = strtok_r(text, ":", &rest); path && ok; path = strtok_r(NULL, ":", &rest))
+            ok = read_kernel(path);
+        return ok;
     }
-    return true;
+    const ssize_t length = readlink("/proc/self/exe", text, sizeof text - 1);
+    if (length <= 0)
+        return true;
+    text[length] = 0;
+    *strrchr(text, '/') = 0;
+    snprintf(folder, sizeof folder, "%s/../lib/mona", text);
+    return read_folder(text) && (found[0] || read_folder(folder));
 }
 
 static void set_up(void)

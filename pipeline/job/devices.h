@@ -32,8 +32,8 @@ bool devices_has_driver(const char *name);
 
 void devices_close(void);
 
-/* Where the replay kernel is looked for, if MONA_ASCEND_KERNEL does not say. */
-#define ASCEND_KERNEL_FILE "mona_replay.o"
+/* The kernels that are looked for, if MONA_ASCEND_KERNEL does not say. */
+#define ASCEND_KERNEL_FILES "mona_*.o"
 
 /* Gives the device "ascend" what the environment says: MONA_ASCEND_KERNEL, the files that
  * make ascend-kernel wrote, separated by colons, and MONA_ASCEND_TIMEOUT, the seconds after which a

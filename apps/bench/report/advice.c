@@ -126,8 +126,7 @@ static const cause causes[] = {
         "what came before: larger frames; run operators on arrays on the host"),
     CAUSE("replay kernel", ADVICE_KERNEL, bound, beyond_left,
           "what the kernel for all programs takes longer than one for this program alone", NULL,
-          "compile a kernel for this program: mona inspect NET.mona --kernel, make ascend-kernel "
-          "KERNEL_SOURCE=FILE"),
+          "compile a kernel for this program: make ascend-kernel CANN=FOLDER FOR=NET.mona"),
     CAUSE(
         "scalar bound", ADVICE_SCALAR, bound, down_to_next,
         "the scalar unit, which issues instructions and moves what no vector does, is the busiest",

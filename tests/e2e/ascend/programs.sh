@@ -166,6 +166,13 @@ fails "and no other" "or was written for this program" own other 32x48
 own() { MONA_ASCEND_KERNEL=$tmp/own.o:$tmp/kernel.o on full "" "$mona" bench "$tmp/$1.mona" --size "$2" -n 1 --warmup 0 --device ascend; }
 succeeds "beside the replay kernel, which runs others" own one 64x48
 succeeds "as it does" own other 32x48
+mkdir "$tmp/in[1]"
+cp "$mona" "$tmp/kernel.o" "$tmp/own.o" "$tmp/in[1]"
+mv "$tmp/in[1]/kernel.o" "$tmp/in[1]/mona_replay.o"
+mv "$tmp/in[1]/own.o" "$tmp/in[1]/mona_own_one.o"
+beside() { on full "" env -u MONA_ASCEND_KERNEL "$tmp/in[1]/mona" bench "$tmp/$1.mona" --size "$2" -n 1 --warmup 0 --device ascend; }
+succeeds "both are found beside the program" beside one 64x48
+same "and told" "$(on full "" env -u MONA_ASCEND_KERNEL "$tmp/in[1]/mona" devices --check | grep '^kernel' | tr ':' '\n' | grep -c 'mona_.*\.o')" 2
 
 # ---- before the first frame auto takes the host
 for knobs in soc=Ascend310B1 count=0 fail=aclInit,fail_code=500000 fail=aclrtSetDevice,fail_code=207006 memory=100000; do

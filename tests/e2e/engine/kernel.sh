@@ -64,9 +64,12 @@ done
 
 # The vendor's compiler, in whose place a script stands, gets the command that its own kernels are compiled with.
 mkdir -p "$tmp/cann/ccec_compiler/bin"
-printf '#!/bin/sh\necho "$@" > "%s/arguments"\n' "$tmp" > "$tmp/cann/ccec_compiler/bin/ccec"
+printf '#!/bin/sh\necho "$@" >> "%s/arguments"\n' "$tmp" > "$tmp/cann/ccec_compiler/bin/ccec"
 chmod +x "$tmp/cann/ccec_compiler/bin/ccec"
 make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/cann" > "$tmp/log" 2>&1
-same "the compiler's command" "$(cat "$tmp/arguments")" "-c -O2 engine/ascend/kernel/replay.cce -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only -o $tmp/build/mona_replay.o --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false -fno-jump-tables"
+same "the compiler's command" "$(cat "$tmp/arguments")" "-c -O2 engine/ascend/kernel/replay.cce -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false -fno-jump-tables -o $tmp/build/mona_replay.o"
+cp "$mona" "$tmp/build/mona"
+make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/cann" FOR="$tmp/sr_x2_fast.mona" > "$tmp/log" 2>&1
+same "and for a program" "$(tail -n 1 "$tmp/arguments" | sed 's/ -I.* -o / ... /')" "-c -O2 $tmp/build/mona_own_sr_x2_fast.cce ... $tmp/build/mona_own_sr_x2_fast.o"
 make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/none" > "$tmp/log" 2>&1
 same "without a toolkit one line says what is missing" "$(grep -c 'expected CANN=' "$tmp/log")" 1
