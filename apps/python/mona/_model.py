@@ -171,7 +171,7 @@ class Model:
         ffi, self._libraries, found = engine.ffi, [], []
         with tempfile.TemporaryDirectory() as folder:
             for k in kernels:
-                path, symbol = k.build(folder)
+                path, symbol = k.build(tempfile.mkdtemp(dir=folder)) # files have no domains in their names
                 own = cffi.FFI()
                 own.cdef(f'extern const char {symbol}[];')
                 self._libraries.append(own.dlopen(path))
@@ -201,8 +201,8 @@ class Model:
                 if kernels:
                     options['kernels'] = os.path.join(folder, 'kernels')
                     os.mkdir(options['kernels'])
-                for k in kernels:
-                    with open(os.path.join(options['kernels'], k.name.replace(':', '_') + '.kernel'), 'w', encoding='utf-8') as file:
+                for i, k in enumerate(kernels):
+                    with open(os.path.join(options['kernels'], f'{i}.kernel'), 'w', encoding='utf-8') as file:
                         file.write(k.interface())
                 compile(model, compiled, **sizes, **options)
                 bytes_ = np.fromfile(compiled, np.uint8)

@@ -17,6 +17,7 @@
     user_kernels.py meaning FOLDER     examples beside what numpy has for the same
     user_kernels.py zeros FOLDER       one that computes with -0
     user_kernels.py names FOLDER       two of one name; leaves by2.py and by3.py
+    user_kernels.py domains FOLDER     two of one name in two domains, and two names that are alike but for dots and colons
     user_kernels.py constants FOLDER   one whose numbers are chosen while it is read
     user_kernels.py errors FOLDER      what mistakes are told as
 
@@ -187,6 +188,23 @@ def one_of_a_name(folder):
         mona.Model(path, kernels=[path])
     except TypeError as error:
         print(str(error).replace(path, 'a path'))
+
+
+def domains(folder):
+    """Kernels that differ in their domain alone run beside each other."""
+    import mona
+    names = ('a::By', 'b::By', 'c::d__By', 'c__d::By')
+    path = os.path.join(folder, 'domains.py')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write('from mona.kernel import *\n' + ''.join(
+            f"\n\n@kernel('{name}')\ndef by{i}(x: rows(u8), *, y: rows(u8)):\n    y[0, 0] = x[0, 0] * 2 + {i}\n" for i, name in enumerate(names)))
+    x = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    nodes = b''.join(node(name.split('::')[1], [f'x{i}'], [f'x{i + 1}'], name.split('::')[0]) for i, name in enumerate(names))
+    path = os.path.join(folder, 'domains.onnx')
+    with open(path, 'wb') as file:
+        file.write(model(nodes, {'x0': x}, {'x4': x}, {}) + b''.join(field(8, field(1, d) + field(2, 1)) for d in ('a', 'b', 'c', 'c__d')))
+    found = mona.Model(path, kernels=list(load(os.path.join(folder, 'domains.py'))))(x)
+    print('same' if (found == np.minimum(x.astype(int) * 16 + 11, 255)).all() else found)
 
 
 def example(file):
@@ -823,7 +841,7 @@ def main():
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
     {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors, 'constants': constants,
-     'zeros': zeros, 'names': one_of_a_name, 'enhance': lambda f: enhanced(f, *rest), 'seal': seal, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
+     'zeros': zeros, 'names': one_of_a_name, 'domains': domains, 'enhance': lambda f: enhanced(f, *rest), 'seal': seal, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

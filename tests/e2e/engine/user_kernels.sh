@@ -21,6 +21,7 @@ same "numbers of lists, and choices between constants, are made while a kernel i
 same "zeros keep their sign" "$(helper zeros "$tmp")" same
 same "two kernels of one name, and what is none, are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two
 expected kernels of mona.kernel, found 'a path'"
+same "kernels of one name in several domains run beside each other" "$(helper domains "$tmp")" same
 same "mistakes are told with line and column" "$(helper errors "$tmp")" 48
 
 if full; then
