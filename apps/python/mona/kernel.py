@@ -32,6 +32,7 @@ u8, s8, u16, s16, s32, f16, f32 = RANGES
 column, row, width, height = PLACES
 _DTYPES = {u8: np.uint8, s8: np.int8, u16: np.uint16, s16: np.int16, s32: np.int32, f16: np.float16, f32: np.float32}
 ROWS = 128  # MONA_KERNEL_ROWS
+SIDE = 32768  # MONA_MAX_SIDE
 
 
 def _of_kernels(*_):
@@ -141,6 +142,8 @@ class Kernel:
                 raise ValueError(f'{o.name}: expected shape {wanted or f"{o.planes} x rows x columns in cells of {o.cell}"},'
                                  f' found {a.shape}')
             grid = (a.shape[1] // o.cell[0], a.shape[2] // o.cell[1])
+            if max(grid) > SIDE:
+                raise ValueError(f'{o.name}: expected up to {SIDE} rows and columns of cells, found {grid[0]} x {grid[1]}')
             given[o.name] = a
         if grid is None:
             raise TypeError(f'{self.name}: expected an input of rows, found tables alone')

@@ -18,6 +18,7 @@
     user_kernels.py zeros FOLDER       one that computes with -0
     user_kernels.py names FOLDER       two of one name; leaves by2.py and by3.py
     user_kernels.py domains FOLDER     two of one name in two domains, and two names that are alike but for dots and colons
+    user_kernels.py wide FOLDER        rows as wide as a grid may be, and wider ones
     user_kernels.py constants FOLDER   one whose numbers are chosen while it is read
     user_kernels.py errors FOLDER      what mistakes are told as
 
@@ -205,6 +206,20 @@ def domains(folder):
         file.write(model(nodes, {'x0': x}, {'x4': x}, {}) + b''.join(field(8, field(1, d) + field(2, 1)) for d in ('a', 'b', 'c', 'c__d')))
     found = mona.Model(path, kernels=list(load(os.path.join(folder, 'domains.py'))))(x)
     print('same' if (found == np.minimum(x.astype(int) * 16 + 11, 255)).all() else found)
+
+
+def wide(folder):
+    """What is known of column and width holds for as many cells as a grid has."""
+    path = os.path.join(folder, 'wide.py')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write("from mona.kernel import *\n\n\n@kernel('com.example::Wide')\n"
+                   'def wide(x: rows(u8), *, y: rows(s32)):\n    y[0, 0] = min(column, 40000) + min(width, 50000)\n')
+    made, = load(path)
+    same_ = made(np.zeros((1, 32768), np.uint8))[0, -1] == 32767 + 32768
+    try:
+        print(made(np.zeros((1, 60000), np.uint8))[0, -1])
+    except ValueError as error:
+        print(error if same_ else 'different')
 
 
 def example(file):
@@ -841,7 +856,7 @@ def main():
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
     {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors, 'constants': constants,
-     'zeros': zeros, 'names': one_of_a_name, 'domains': domains, 'enhance': lambda f: enhanced(f, *rest), 'seal': seal, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
+     'zeros': zeros, 'names': one_of_a_name, 'domains': domains, 'wide': wide, 'enhance': lambda f: enhanced(f, *rest), 'seal': seal, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 
 

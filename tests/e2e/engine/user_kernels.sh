@@ -22,6 +22,7 @@ same "zeros keep their sign" "$(helper zeros "$tmp")" same
 same "two kernels of one name, and what is none, are refused" "$(helper names "$tmp")" "expected one kernel com.example::By, found two
 expected kernels of mona.kernel, found 'a path'"
 same "kernels of one name in several domains run beside each other" "$(helper domains "$tmp")" same
+same "numpy refuses more columns than a grid may have" "$(helper wide "$tmp")" "x: expected up to 32768 rows and columns of cells, found 1 x 60000"
 same "mistakes are told with line and column" "$(helper errors "$tmp")" 48
 
 if full; then
