@@ -104,16 +104,28 @@ static bool match_value(match *m, uint32_t wanted, uint32_t found)
     return true; /* an input */
 }
 
-/* Whether types and sizes are the kernel's. */
-static bool fits(const patterns *p, const mona_kernel *k, const onnx_node *call)
+/* Whether the axes of an input are those of the pattern's: operators count them from either end,
+ * and spread a table along the one where it lies. */
+static bool same_axes(const onnx_input *wanted, const tensor *found, bool table)
 {
+    bool same = wanted->rank == found->rank;
+    for (uint32_t i = 0; same && table && i < wanted->rank; i++)
+        same = wanted->dims[i] < 0 || wanted->dims[i] == found->dims[i];
+    return same;
+}
+
+/* Whether types and sizes are the kernel's. */
+static bool fits(const patterns *p, const onnx_pattern *pattern, const onnx_node *call)
+{
+    const mona_kernel *k = pattern->kernel;
     const tensor *in[MONA_KERNEL_OPERANDS];
     tensor out[MONA_KERNEL_OPERANDS] = {0};
     format_error error = {0};
     onnx_grid grid;
     for (uint32_t i = 0; i < k->inputs; i++) {
         const onnx_value *v = &p->g->values[call->inputs[i]];
-        if (!v->shaped && !v->tensor.data)
+        if ((!v->shaped && !v->tensor.data) ||
+            !same_axes(&pattern->graph->inputs[i], &v->tensor, !k->operands[i].planes))
             return false;
         in[i] = &v->tensor;
     }
@@ -150,7 +162,7 @@ bool pattern_calls(patterns *p, uint32_t index, bool *called)
         call.inputs = inputs;
         call.input_count = pattern->kernel->inputs;
         call.attribute_count = 0;
-        const bool fit = all && fits(p, pattern->kernel, &call);
+        const bool fit = all && fits(p, pattern, &call);
         const char *why_not = p->switches->off[FUSION_KERNEL] ? FUSION_IS_OFF
                               : fit                           ? NULL
                                     : "types or sizes are not the kernel's";

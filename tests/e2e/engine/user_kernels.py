@@ -14,6 +14,7 @@
     user_kernels.py evidence FOLDER    writes a network with one and its inputs: conv.onnx, x.npy, double.py
     user_kernels.py pattern FOLDER     writes a kernel with what it may replace, and a network that has that twice: pattern.onnx, once of
                                        other constants
+    user_kernels.py along FOLDER       a pattern with a table of planes, and a network that has it along columns
     user_kernels.py meaning FOLDER     examples beside what numpy has for the same
     user_kernels.py zeros FOLDER       one that computes with -0
     user_kernels.py names FOLDER       two of one name; leaves by2.py and by3.py
@@ -560,6 +561,28 @@ def pattern(folder):
         np.save(os.path.join(folder, name + '.npy'), np.maximum((np.maximum(-x * 2 + 1, 0) + np.float32(more)) * 3 + 1, 0))
 
 
+def along(folder):
+    """Operators spread a table along the axis where it lies, which is the pattern's or another."""
+    kernels = os.path.join(folder, 'along')
+    os.makedirs(kernels, exist_ok=True)
+    path = os.path.join(folder, 'gain.py')
+    with open(path, 'w', encoding='utf-8') as file:
+        file.write("from mona.kernel import *\n\n\n@kernel('com.example::Gain')\n"
+                   'def gain(x: rows(f32, planes=4), t: table(f32, 4), *, y: rows(f32, planes=4)):\n'
+                   '    for p in range(4):\n        y[p, 0, 0] = max(x[p, 0, 0] * t[p], 0.0)\n')
+    made, = load(path)
+    made.build(kernels)
+    with open(os.path.join(kernels, 'Gain.kernel'), 'w', encoding='utf-8') as file:
+        file.write(made.interface())
+    x, t = np.random.default_rng(5).normal(0, 1, (1, 4, 6, 4)).astype(np.float32), np.array([1, 2, -3, 4], np.float32)
+    nodes = node('Mul', ['x', 't'], ['m']) + node('Relu', ['m'], ['y'])
+    for name, inputs, constants_ in (('along/Gain', {'x': x, 't': t.reshape(1, 4, 1, 1)}, {}), ('along', {'x': x}, {'t': t})):
+        with open(os.path.join(folder, name + '.onnx'), 'wb') as file:
+            file.write(model(nodes, inputs, {'y': x}, constants_))
+    np.save(os.path.join(folder, 'ax.npy'), x)
+    np.save(os.path.join(folder, 'along.npy'), np.maximum(x * t, 0))
+
+
 MISTAKES = [ # of a body at line 6 from column 5 on: where, and words of what is told
     ('y[0, 0] = x[0, 0] * 0.5', '6:15', 'expected whole numbers, found 0.5 beside an s32 number; write f32(...)'),
     ('y[0, 0] = x[0, 0] + (1 << -1)', '6:26', 'expected a number, found none: negative shift count'),
@@ -855,7 +878,7 @@ def main():
         with open(folder, 'wb') as file:
             file.write(model(node(op_type, ['x'], ['y'], domain), {'x': x}, {'y': x}, {}))
         return
-    {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors, 'constants': constants,
+    {'examples': examples, 'network': before_a_network, 'evidence': evidence, 'pattern': pattern, 'along': along, 'function': in_place_of_a_function, 'meaning': meaning, 'errors': errors, 'constants': constants,
      'zeros': zeros, 'names': one_of_a_name, 'domains': domains, 'wide': wide, 'enhance': lambda f: enhanced(f, *rest), 'seal': seal, 'between': lambda f: between(f, *rest), 'joined': lambda f: joined(f, int(rest[0])),
      'random': lambda f: randoms(f, int(rest[0])), 'targets': lambda f: targets(f, int(rest[0]))}[what](folder)
 

@@ -269,6 +269,11 @@ same "accuracy is that of the kernel beside those operators" "$(sed -n 's/^ *y: 
 printf 'kernel:off\n' > "$tmp/rules"
 same "the rule can be switched off" "$(fused plain --fusion "$tmp/rules")" True
 same "which the report tells" "$(rule)" "(1, 0)"
+helper along "$tmp"
+"$mona" compile "$tmp/along.onnx" -o "$tmp/a.mona" --kernels "$tmp/along" --report "$tmp/report.json" > "$tmp/log"
+"$mona" run "$tmp/a.mona" -i "$tmp/ax.npy" -o "$tmp/y.npy" --kernels "$tmp/along"
+same "a table along another axis than the pattern's is none of the kernel's" "$(python3 -c 'import numpy, sys
+print(numpy.allclose(numpy.load(sys.argv[1]).ravel(), numpy.load(sys.argv[2]).ravel(), atol=0.01))' "$tmp/y.npy" "$tmp/along.npy") $(rule)" "True (1, 0)"
 cp "$tmp/net.onnx" "$tmp/fused/Scale.onnx"
 fails "a pattern of unknown operators" "Scale.onnx: node 'Twice'" "$mona" compile "$tmp/pattern.onnx" -o "$tmp/no.mona" --kernels "$tmp/fused"
 
