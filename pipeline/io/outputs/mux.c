@@ -478,7 +478,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     metadata_support_tell_lost(m->format, m->name, s->notes);
     contents_tell_aspect(&contents, m->video->codecpar);
     for (unsigned i = 0; i < m->stream_count; i++)
-        if (m->streams[i].encoded && m->cuts)
+        if (m->streams[i].encoded && m->cuts && container_row_of(s->format)->lead)
             m->format->avoid_negative_ts = 0;
     /* Accept what the input stores in a way that is still experimental in its container. */
     m->format->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;

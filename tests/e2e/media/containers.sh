@@ -160,6 +160,11 @@ sound six.mkv sound.mkv --audio aac --preset ultrafast
 same "which moves no frame" "$? $(video_times "$tmp/sound.mkv")" "0 $(video_times "$tmp/six.mkv")"
 sound pcm.avi parts.mkv --audio aac --preset ultrafast --resume --segment 7
 same "with --resume, too" "$? $(codec_of "$tmp/parts.mkv") $(begins "$tmp/parts.mkv" 510)" "0 aac in time"
+for out in flv nut $(! full || echo ts); do
+    sound float.mkv "sound.$out" --audio aac -c h264
+    same "no time before 0 in .$out, beside frames that wait for later ones" "$? $(ffprobe -v error -show_entries packet=dts_time -of csv=p=0 "$tmp/sound.$out" |
+        awk '$1 + 0 < 0 || $1 + 0 > 60 { n++ } END { print n + 0 }') $(begins "$tmp/sound.$out" 580)" "0 0 in time"
+done
 fails "a codec that the container cannot hold" "webm cannot hold aac, as --audio says" "$mona" enhance "$tmp/pcm.avi" -o "$tmp/no.webm" --audio aac
 same "the plan says it" "$("$mona" enhance "$tmp/pcm.avi" -o "$tmp/no.mp4" --dry-run | grep -c 'audio .*converted')" 1
 # Subtitles as SRT: times, text and the styles that all formats have.
