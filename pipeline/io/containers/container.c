@@ -57,24 +57,26 @@ enum {
                AV_DISPOSITION_CLEAN_EFFECTS
 };
 
-/* Names that players look for in QuickTime's containers. */
+/* Names that players look for in QuickTime's containers. The first becomes a track, which .m4v and
+ * the like have not. */
 static const char *const of_mp4[] = {
-    "title",    "artist",           "album_artist", "composer",      "album",
-    "date",     "comment",          "genre",        "copyright",     "grouping",
-    "lyrics",   "description",      "synopsis",     "show",          "episode_id",
-    "network",  "keywords",         "episode_sort", "season_number", "media_type",
-    "hd_video", "gapless_playback", "compilation",  "track",         "disc",
-    NULL};
-static const char *const of_mov[] = {"title", "artist",    "album",    "date", "comment",
-                                     "genre", "copyright", "keywords", NULL};
+    "timecode",   "title",    "artist",           "album_artist", "composer",
+    "album",      "date",     "comment",          "genre",        "copyright",
+    "grouping",   "lyrics",   "description",      "synopsis",     "show",
+    "episode_id", "network",  "keywords",         "episode_sort", "season_number",
+    "media_type", "hd_video", "gapless_playback", "compilation",  "track",
+    "disc",       NULL};
+static const char *const of_mov[] = {"timecode", "title", "artist",    "album",    "date",
+                                     "comment",  "genre", "copyright", "keywords", NULL};
 static const char *const of_3gp[] = {"title", "artist",  "author",    "album",
                                      "genre", "comment", "copyright", NULL};
-static const char *const of_avi[] = {
-    "title", "artist", "album",      "comment",  "copyright", "date",
-    "genre", "track",  "encoded_by", "language", "software", /* set by its own writer */
-    NULL};
+static const char *const of_avi[] = {"title",    "artist",   "album", "comment",    "copyright",
+                                     "date",     "genre",    "track", "encoded_by", "language",
+                                     "timecode", "software", /* set by its own writer */
+                                     NULL};
 static const char *const of_ts[] = {"service_name", "service_provider", NULL};
-static const char *const language[] = {"language", NULL}, *const title[] = {"title", NULL};
+static const char *const of_track[] = {"timecode", "language", NULL}, *const title[] = {"title",
+                                                                                        NULL};
 static const char *const none[] = {NULL};
 
 /* libav writes QuickTime's own numbers of languages, and reads these codes from them. */
@@ -87,13 +89,13 @@ static const char macintosh[] =
 
 static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA, NULL},
                             webm_tags = {NULL, NULL, MARKS_WEBM, NULL},
-                            mp4_tags = {of_mp4, language, MARKS_MP4, NULL},
-                            ipod_tags = {of_mp4, language, MARKS_NONE, NULL},
-                            psp_tags = {none, language, MARKS_NONE, NULL},
-                            mov_tags = {of_mov, language, MARKS_NONE, macintosh},
-                            gp_tags = {of_3gp, language, MARKS_NONE, NULL},
+                            mp4_tags = {of_mp4, of_track, MARKS_MP4, NULL},
+                            ipod_tags = {of_mp4 + 1, of_track + 1, MARKS_NONE, NULL},
+                            psp_tags = {none, of_track + 1, MARKS_NONE, NULL},
+                            mov_tags = {of_mov, of_track, MARKS_NONE, macintosh},
+                            gp_tags = {of_3gp, of_track + 1, MARKS_NONE, NULL},
                             avi_tags = {of_avi, title, MARKS_NONE, NULL},
-                            ts_tags = {of_ts, language, MARKS_TS, NULL},
+                            ts_tags = {of_ts, of_track + 1, MARKS_TS, NULL},
                             avif_tags = {none, none, MARKS_NONE, NULL},
                             flv_tags = {NULL, none, MARKS_NONE, NULL};
 

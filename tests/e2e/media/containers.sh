@@ -248,12 +248,19 @@ told() {
 }
 ! full || told mkv ""
 ! full || told mp4 "mp4 cannot hold the tag 'title' of stream 2; .mkv would"
-! full || told ts "mpegts cannot hold the tag 'title'; .mkv would
+! full || told ts "mpegts cannot hold the tag 'title' and 1 more; .mkv would
 mpegts cannot hold the tag 'title' of stream 2; .mkv would
 mpegts cannot store that stream 2 is marked as 'comment'; .mkv would"
 told avi "avi cannot hold the tag 'custom'; .mkv would
 avi cannot hold the tag 'language' of stream 1; .mkv would
 avi cannot store that stream 2 is marked as 'comment'; .mkv would"
+make -i "$in/av.mp4" -c copy -timecode 01:00:00:00 "$in/timed.mov"
+for way in ts:1 mov:0 avi:1 $(! full || echo flv:1 3gp:1 m4v:1 mp4:0 mkv:0); do
+    "$mona" enhance -y "$in/timed.mov" -o "$tmp/timed.${way%:*}" --stages sr --preset ultrafast 2> "$tmp/log" < /dev/null
+    same "a timecode is kept in .${way%:*}, or told" "$? $(grep -c "cannot hold the tag 'timecode' of stream 0" "$tmp/log") $(
+        ffprobe -v error -select_streams v:0 -show_entries stream_tags=timecode -of csv=p=0 "$tmp/timed.${way%:*}" | grep -c 01:00:00:00)" \
+        "0 ${way#*:} $((1 - ${way#*:}))"
+done
 make -i "$in/av.mp4" -an -vf setsar=297/224 -c:v libx264 "$in/aspect.mp4" \
     -an -vf "select='not(mod(n\,5))+eq(mod(n\,7)\,3)'" -fps_mode vfr -c:v libx264 "$in/vfr.mp4"
 ways="vp9:webm:1"
