@@ -30,6 +30,8 @@ const mona_device *mona_ascend_chip(const mona_device *kind, unsigned number);
  * there are as many as there may be. */
 enum { MONA_ASCEND_KERNELS = 16 };
 bool mona_ascend_add_kernel(const void *elf, size_t bytes);
+/* Whether one of them is this mona's replay kernel, so that any program runs. */
+bool mona_ascend_has_replay_kernel(void);
 
 /* Sets bit 63 of CTRL in every program that is opened from now on: a chip may need it to load
  * small channels (apps/ascend/first_light.sh finds out). */

@@ -227,9 +227,12 @@ bool ascend_find(ascend_findings *all)
         ok &= !chips[n].answers || check_health(all, &chips[n]);
     if (!own_programs) /* nor a kernel for them */
         return ok;
-    ok &= !prepared ? line(all, "kernel", "missing", "", error.text)
+    ok &= !prepared                         ? line(all, "kernel", "missing", "", error.text)
+          : mona_ascend_has_replay_kernel() ? line(all, "kernel", "OK", ascend_kernel_path(), "")
           : ascend_kernel_path()
-              ? line(all, "kernel", "OK", ascend_kernel_path(), "")
+              ? line(all, "kernel", "too old", ascend_kernel_path(),
+                     "none of these is this mona's for all programs: make ascend-kernel "
+                     "CANN=FOLDER makes it")
               : line(all, "kernel", "missing", "",
                      "make ascend-kernel CANN=FOLDER makes it; without it only .om models run");
     return ok;

@@ -145,19 +145,32 @@ static bool has_function(const ascend_kernel *k, const char *name)
     return at + length <= k->bytes;
 }
 
+static ascend_kernel *kernel_with(const char *function)
+{
+    for (uint32_t i = 0; i < known.count; i++)
+        if (has_function(&known.kernel[i], function))
+            return &known.kernel[i];
+    return NULL;
+}
+
+bool mona_ascend_has_replay_kernel(void)
+{
+    return kernel_with(ASCEND_KERNEL);
+}
+
 /* The kernel for a program: the one that was written for it, else the replay kernel. */
 static ascend_kernel *find_kernel(const ac_program *program)
 {
-    char names[2][sizeof known.kernel->name] = {"", ASCEND_KERNEL};
-    snprintf(names[0], sizeof *names, ASCEND_OWN_KERNEL, ac_program_crc(program));
-    for (uint32_t n = 0; n < 2; n++)
-        for (uint32_t i = 0; i < known.count; i++)
-            if (has_function(&known.kernel[i], names[n])) {
-                if (known.kernel[i].how == NOT_REGISTERED) /* else others may read it */
-                    memcpy(known.kernel[i].name, names[n], sizeof *names);
-                return &known.kernel[i];
-            }
-    return NULL;
+    char name[sizeof known.kernel->name];
+    snprintf(name, sizeof name, ASCEND_OWN_KERNEL, ac_program_crc(program));
+    ascend_kernel *k = kernel_with(name);
+    if (!k) {
+        snprintf(name, sizeof name, "%s", ASCEND_KERNEL);
+        k = kernel_with(name);
+    }
+    if (k && k->how == NOT_REGISTERED) /* else others may read it */
+        memcpy(k->name, name, sizeof name);
+    return k;
 }
 
 static mona_status register_somehow(ascend_kernel *k)

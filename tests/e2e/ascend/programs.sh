@@ -166,6 +166,8 @@ fails "and no other" "or was written for this program" own other 32x48
 own() { MONA_ASCEND_KERNEL=$tmp/own.o:$tmp/kernel.o on full "" "$mona" bench "$tmp/$1.mona" --size "$2" -n 1 --warmup 0 --device ascend; }
 succeeds "beside the replay kernel, which runs others" own one 64x48
 succeeds "as it does" own other 32x48
+same "alone it is not the kernel that mona devices --check looks for" \
+    "$(MONA_ASCEND_KERNEL=$tmp/own.o on full "" "$mona" devices --check | grep -c '^kernel *too old .*for all programs: make ascend-kernel')" 1
 mkdir "$tmp/in[1]"
 cp "$mona" "$tmp/kernel.o" "$tmp/own.o" "$tmp/in[1]"
 mv "$tmp/in[1]/kernel.o" "$tmp/in[1]/mona_replay.o"
