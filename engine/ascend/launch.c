@@ -5,11 +5,10 @@
 #include "engine/ascend/launch.h"
 
 #include <stdatomic.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "engine/ascend/acl.h"
 #include "engine/ascend/words.h"
+#include "engine/libc.h"
 #include "engine/port/library.h"
 
 enum { BLOCKS = 2 };
@@ -19,7 +18,7 @@ static const char failed[] = "the kernel cannot be launched", refused[] = "the k
 struct ascend_kernel {
     const void *elf;
     size_t bytes;
-    char name[40]; /* of its function */
+    char name[ASCEND_KERNEL_NAME]; /* of its function */
     enum { NOT_REGISTERED, BY_RUNTIME, AS_OPERATOR, AS_BINARY } how;
     void *handle, *function;
 };
@@ -138,8 +137,9 @@ static mona_status register_as_binary(ascend_kernel *k)
 /* Whether a kernel has this function. */
 static bool has_function(const ascend_kernel *k, const char *name)
 {
-    const size_t length = strlen(name) + 1;
-    size_t at = 0;
+    size_t length = 1, at = 0; /* with the byte that ends it */
+    while (name[length - 1])
+        length++;
     while (at + length <= k->bytes && memcmp((const char *)k->elf + at, name, length))
         at++;
     return at + length <= k->bytes;
@@ -161,11 +161,11 @@ bool mona_ascend_has_replay_kernel(void)
 /* The kernel for a program: the one that was written for it, else the replay kernel. */
 static ascend_kernel *find_kernel(const ac_program *program)
 {
-    char name[sizeof known.kernel->name];
-    snprintf(name, sizeof name, ASCEND_OWN_KERNEL, ac_program_crc(program));
+    char name[ASCEND_KERNEL_NAME];
+    ascend_own_kernel(program, name);
     ascend_kernel *k = kernel_with(name);
     if (!k) {
-        snprintf(name, sizeof name, "%s", ASCEND_KERNEL);
+        memcpy(name, ASCEND_KERNEL, sizeof ASCEND_KERNEL);
         k = kernel_with(name);
     }
     if (k && k->how == NOT_REGISTERED) /* else others may read it */

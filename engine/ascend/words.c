@@ -222,6 +222,16 @@ static size_t put_segment(const ac_program *p, uint32_t segment, uint64_t *image
     return WORDS_HEADER / 8 + (size_t)m.words;
 }
 
+void ascend_own_kernel(const ac_program *program, char name[ASCEND_KERNEL_NAME])
+{
+    static const char pattern[] = "mona_own3_00000000__kernel0";
+    enum { DIGITS = 8, FIRST = 10 };
+    const uint32_t crc = ac_program_crc(program);
+    memcpy(name, pattern, sizeof pattern);
+    for (uint32_t i = 0; i < DIGITS; i++)
+        name[FIRST + i] = "0123456789abcdef"[crc >> 4 * (DIGITS - 1 - i) & 15];
+}
+
 size_t ascend_words_bytes(const ac_program *program, uint32_t segment, const char **why)
 {
     const char *unsaid;

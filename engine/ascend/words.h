@@ -10,8 +10,6 @@
 #ifndef MONA_WORDS_H
 #define MONA_WORDS_H
 
-#include <inttypes.h>
-
 #include "engine/aicore/program.h"
 #include "engine/ascend/kernel/words.h"
 
@@ -19,8 +17,10 @@
  * that of the form of words (kernel/words.h): a kernel that reads another form, and would compute
  * anything, is refused. */
 #define ASCEND_KERNEL "mona_replay3__kernel0"
-/* That of a kernel written for one program, with its ac_program_crc(). It runs no other. */
-#define ASCEND_OWN_KERNEL "mona_own3_%08" PRIx32 "__kernel0"
+/* Writes that of a kernel written for one program, which runs no other: it has the program's
+ * ac_program_crc(). */
+enum { ASCEND_KERNEL_NAME = 32 };
+void ascend_own_kernel(const ac_program *program, char name[ASCEND_KERNEL_NAME]);
 
 /* The exact size of a segment's image. The program must have been proved. 0: the kernel cannot run
  * it; *why says what is in the way, if why is not NULL. */

@@ -268,6 +268,7 @@ static bool print_segments(FILE *out, const ac_program *program, format_error *e
 
 bool emit_kernel(const ac_program *program, char **source, format_error *error)
 {
+    char name[ASCEND_KERNEL_NAME];
     size_t size;
     FILE *out = open_memstream(source, &size);
     if (!out)
@@ -275,8 +276,8 @@ bool emit_kernel(const ac_program *program, char **source, format_error *error)
     fprintf(out, "// SPDX-License-Identifier: Apache-2.0\n/* Written by mona for one program. */\n"
                  "#define MONA_SPECIALISED\n#include \"engine/ascend/kernel/replay.cce\"\n\n");
     bool ok = print_segments(out, program, error);
-    fprintf(out, "#ifndef MONA_KERNEL\n#define MONA_KERNEL " ASCEND_OWN_KERNEL "\n#endif\n",
-            ac_program_crc(program));
+    ascend_own_kernel(program, name);
+    fprintf(out, "#ifndef MONA_KERNEL\n#define MONA_KERNEL %s\n#endif\n", name);
     fprintf(out,
             "CCE_KERNEL void MONA_KERNEL(__gm__ uint8_t *words, __gm__ uint8_t *addresses)\n{\n"
             "    launch(words, addresses);\n"
