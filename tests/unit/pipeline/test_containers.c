@@ -582,9 +582,16 @@ static void tag_file(AVFormatContext *to)
     av_dict_set(&to->metadata, tag_name, tag_value, 0);
 }
 
+/* Timecodes are of the video, which comes first; a track that is read last. */
+static bool is_timecode(const char *name)
+{
+    return !strcmp(name, "timecode");
+}
+
 static void tag_stream(AVFormatContext *to)
 {
-    av_dict_set(&to->streams[to->nb_streams - 1]->metadata, tag_name, tag_value, 0);
+    const unsigned stream = is_timecode(tag_name) ? 0 : to->nb_streams - 1;
+    av_dict_set(&to->streams[stream]->metadata, tag_name, tag_value, 0);
 }
 
 static void mark_stream(AVFormatContext *to)
@@ -598,7 +605,10 @@ static bool keeps_tag(const AVOutputFormat *format, const film *f, const char *n
     bool found = false;
     tag_name = name;
     for (int number = 0; number < 2 && !found; number++) {
-        tag_value = number ? "1" : !strcmp(name, "language") ? "eng" : VALUE;
+        tag_value = number                      ? "1"
+                    : !strcmp(name, "language") ? "eng"
+                    : is_timecode(name)         ? "01:00:00:00"
+                                                : VALUE;
         AVFormatContext *read = through(format, f);
         const AVStream *last = read ? read->streams[read->nb_streams - 1] : NULL;
         found = read && (value_is_there || av_dict_get(read->metadata, name, NULL, 0) ||
