@@ -57,27 +57,32 @@ static bool is_there(const mona_model *model, const uint8_t *file, const mona_wr
     return false;
 }
 
-/* Whether what is made is for the same frames as what the file holds for this target, or that is
- * damaged or of another mona. */
+static bool same_plan_sizes(const mona_file_plan *a, const mona_file_plan *b)
+{
+    bool same = true;
+    for (uint32_t i = 0; i < sizeof a->inputs / sizeof *a->inputs; i++)
+        same &=
+            a->inputs[i].width == b->inputs[i].width && a->inputs[i].height == b->inputs[i].height;
+    return same;
+}
+
+/* Whether the file's program or plan is for the frames of the new one, damaged or of another
+ * mona. */
 static bool is_replaced(const uint8_t *file, const mona_file_program *p,
                         const mona_writer_program *made)
 {
+    const mona_file_plan *plan = (const mona_file_plan *)(const void *)(file + p->offset),
+                         *made_plan = (const mona_file_plan *)(const void *)made->bytes;
     ac_program old, new;
     if (strcmp(p->target, made->target))
         return false;
-    if (!is_chip(p->target)) {
-        const mona_file_plan *a = (const mona_file_plan *)(const void *)(file + p->offset),
-                             *b = (const mona_file_plan *)(const void *)made->bytes;
-        bool same = true;
-        for (uint32_t i = 0; p->bytes >= sizeof *a && i < sizeof a->inputs / sizeof *a->inputs; i++)
-            same &= a->inputs[i].width == b->inputs[i].width &&
-                    a->inputs[i].height == b->inputs[i].height;
-        return same || a->magic != b->magic;
-    }
+    if (!is_chip(p->target))
+        return p->bytes < sizeof *plan || plan->magic != made_plan->magic ||
+               same_plan_sizes(plan, made_plan);
     return !ac_program_open(&old, file + p->offset, (size_t)p->bytes) ||
            !ac_program_open(&new, made->bytes, made->size) ||
-           old.header.version != new.header.version || old.header.buffers != new.header.buffers ||
-           !memcmp(old.buffers, new.buffers, old.header.buffers * sizeof *old.buffers);
+           old.header.version != new.header.version || old.header.inputs != new.header.inputs ||
+           !memcmp(old.buffers, new.buffers, old.header.inputs * sizeof *old.buffers);
 }
 
 /* Marks what the new programs replace as empty, which the writer leaves out. */

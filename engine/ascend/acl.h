@@ -121,5 +121,7 @@ bool ascend_owns(const void *memory);
 /* Keeps a sentence of parts up to a NULL, unless one is kept already that was not asked for. */
 void ascend_report(const char *const *parts);
 #define ASCEND_REPORT(...) ascend_report((const char *const[]){__VA_ARGS__, NULL})
+/* The same of what is not supported, which is its value. */
+#define ASCEND_REFUSE(...) (ASCEND_REPORT(__VA_ARGS__), MONA_ERR_UNSUPPORTED)
 
 #endif

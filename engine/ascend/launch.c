@@ -58,12 +58,6 @@ static int launch_by_runtime(const ascend_kernel *k, const ascend_task *task, vo
     return ascend.rtKernelLaunch(k->name, BLOCKS, arguments, sizeof arguments, NULL, stream);
 }
 
-static mona_status refuse(const char *why)
-{
-    ASCEND_REPORT(why);
-    return MONA_ERR_UNSUPPORTED;
-}
-
 /* ---- as an operator -------------------------------------------------------------------------- */
 
 static const char operator_name[] = "MonaReplay", kernel_id[] = "mona_replay";
@@ -82,8 +76,9 @@ static mona_status register_as_operator(ascend_kernel *k)
 {
     for (uint32_t i = 0; i < known.count; i++)
         if (&known.kernel[i] != k && known.kernel[i].how == AS_OPERATOR)
-            return refuse("these libraries take one kernel alone: expected the replay kernel, for "
-                          "all programs");
+            return ASCEND_REFUSE(
+                "these libraries take one kernel alone: expected the replay kernel, for "
+                "all programs");
     int code = ascend.aclopRegisterCompileFunc(operator_name, choose_kernel);
     if (!code)
         code =
@@ -189,9 +184,9 @@ static mona_status register_somehow(ascend_kernel *k)
         k->how = AS_BINARY;
         status = register_as_binary(k);
     } else {
-        status =
-            refuse("these libraries cannot launch kernels: expected rtKernelLaunch, "
-                   "aclopCreateKernel or aclrtBinaryLoadFromData; networks compiled by atc run");
+        status = ASCEND_REFUSE(
+            "these libraries cannot launch kernels: expected rtKernelLaunch, "
+            "aclopCreateKernel or aclrtBinaryLoadFromData; networks compiled by atc run");
     }
     if (status)
         k->how = NOT_REGISTERED;
@@ -201,7 +196,7 @@ static mona_status register_somehow(ascend_kernel *k)
 mona_status ascend_register_kernel(const ac_program *program, const ascend_kernel **found)
 {
     if (!known.count)
-        return refuse(
+        return ASCEND_REFUSE(
             "there is no kernel for AI Core programs: make ascend-kernel CANN=FOLDER makes "
             "it, and MONA_ASCEND_KERNEL says where it is");
     while (atomic_flag_test_and_set(&known.busy))
@@ -210,8 +205,9 @@ mona_status ascend_register_kernel(const ac_program *program, const ascend_kerne
     *found = k;
     mona_status status = MONA_OK;
     if (!k)
-        status = refuse("no kernel is this mona's, which make ascend-kernel CANN=FOLDER makes, or "
-                        "was written for this program");
+        status = ASCEND_REFUSE(
+            "no kernel is this mona's, which make ascend-kernel CANN=FOLDER makes, or "
+            "was written for this program");
     else if (k->how == NOT_REGISTERED)
         status = register_somehow(k);
     atomic_flag_clear(&known.busy);

@@ -22,12 +22,6 @@ static bool type_of(int type, mona_type *found)
     return false;
 }
 
-static mona_status refuse(const char *why, const char *name)
-{
-    ASCEND_REPORT(why, name);
-    return MONA_ERR_UNSUPPORTED;
-}
-
 /* Sets a tensor's dims; those that the model leaves open are `batch` and `size`, or twice the size
  * and so on, which the size of the output's buffer tells. */
 static mona_status read_tensor(mona_om *om, unsigned side, unsigned i)
@@ -46,9 +40,9 @@ static mona_status read_tensor(mona_om *om, unsigned side, unsigned i)
     const int type = side ? ascend.aclmdlGetOutputDataType(om->desc, i)
                           : ascend.aclmdlGetInputDataType(om->desc, i);
     if (!type_of(type, &t->type))
-        return refuse("the model has a tensor of a type that mona does not have: ", t->name);
+        return ASCEND_REFUSE("the model has a tensor of a type that mona does not have: ", t->name);
     if (d->count > MONA_OM_DIMS)
-        return refuse("the model has a tensor of more than 6 dimensions: ", t->name);
+        return ASCEND_REFUSE("the model has a tensor of more than 6 dimensions: ", t->name);
     t->channels_last = !side && ascend.aclmdlGetInputFormat(om->desc, i) == ASCEND_NHWC;
     return MONA_OK;
 }
@@ -60,23 +54,24 @@ mona_status om_read_desc(mona_om *om)
     mona_status status = MONA_OK;
     om->hidden = MAX_TENSORS;
     if (!inputs || !outputs || inputs > MAX_TENSORS || outputs > MONA_MAX_IO)
-        return refuse("the model has more than 8 inputs or outputs, or none", "");
+        return ASCEND_REFUSE("the model has more than 8 inputs or outputs, or none", "");
     for (size_t i = 0; i < inputs; i++) {
         const char *name = ascend.aclmdlGetInputNameByIndex(om->desc, i);
         om->room[0][i] = ascend.aclmdlGetInputSizeByIndex(om->desc, i);
         if (name && mona_names_equal(name, "ascend_dynamic_aipp_data"))
-            return refuse("the model takes its AIPP settings with every frame: compile it with "
-                          "static AIPP",
-                          "");
+            return ASCEND_REFUSE(
+                "the model takes its AIPP settings with every frame: compile it with "
+                "static AIPP",
+                "");
         if (name && mona_names_equal(name, "ascend_mbatch_shape_data"))
             om->hidden = i;
     }
     if (om->hidden < MAX_TENSORS && om->hidden != inputs - 1)
-        return refuse("the model's batch is not its last input", "");
+        return ASCEND_REFUSE("the model's batch is not its last input", "");
     om->count[0] = (unsigned)inputs - (om->hidden < MAX_TENSORS);
     om->count[1] = (unsigned)outputs;
     if (om->count[0] > MONA_MAX_IO)
-        return refuse("the model has more than 8 inputs", "");
+        return ASCEND_REFUSE("the model has more than 8 inputs", "");
     for (size_t i = 0; i < outputs; i++)
         om->room[1][i] = ascend.aclmdlGetOutputSizeByIndex(om->desc, i);
     for (unsigned side = 0; side < 2; side++)
@@ -147,13 +142,14 @@ static mona_status bind_dims(mona_om *om, unsigned side, unsigned i, const om_ch
         else if (dim < 0 && (from_end == 1 || from_end == 2))
             dim = (int64_t)((from_end == 1 ? c->width : c->height) * (side ? growth(om, i, c) : 1));
         if (dim <= 0 || dim > INT32_MAX || t->bytes > SIZE_MAX / (uint64_t)dim)
-            return refuse("the model leaves a dimension open that mona cannot find: ", t->name);
+            return ASCEND_REFUSE("the model leaves a dimension open that mona cannot find: ",
+                                 t->name);
         t->dims[k] = (uint32_t)dim;
         t->bytes *= (size_t)dim;
     }
     return t->bytes <= om->room[side][i]
                ? MONA_OK
-               : refuse("the model's buffer is smaller than its tensor: ", t->name);
+               : ASCEND_REFUSE("the model's buffer is smaller than its tensor: ", t->name);
 }
 
 mona_status om_bind_model(mona_om *om, uint32_t batch, mona_size size, om_choice *c)

@@ -16,12 +16,6 @@ static size_t core_bytes(const mona_plan *plan)
 
 /* ---- planning -------------------------------------------------------------------------------- */
 
-static mona_status refuse(const char *why)
-{
-    ASCEND_REPORT(why);
-    return MONA_ERR_UNSUPPORTED;
-}
-
 static mona_status plan_program(mona_plan *plan)
 {
     const char *why;
@@ -29,14 +23,15 @@ static mona_status plan_program(mona_plan *plan)
     if (status)
         return status;
     if (!mona_plan_has_program(plan))
-        return refuse("the model has no AI Core program for this size: mona compile MODEL --target "
-                      "ascend310 --size WxH -o OUT.mona writes one");
+        return ASCEND_REFUSE(
+            "the model has no AI Core program for this size: mona compile MODEL --target "
+            "ascend310 --size WxH -o OUT.mona writes one");
     const ac_program *p = &plan->program;
     bool arrays = false;
     for (uint32_t i = 0; i < p->header.segments; i++) {
         arrays |= p->segments[i].array;
         if (!ascend_words_bytes(p, i, &why))
-            return refuse(why);
+            return ASCEND_REFUSE(why);
     }
     if (!arrays)
         plan->planes_bytes = 0; /* they are on the chip alone */
@@ -146,7 +141,7 @@ static mona_status open_session(mona_session *s)
     chip_session *c = chip_session_of(s);
     void *memory;
     if (!mona_plan_has_program(s->plan))
-        return refuse(
+        return ASCEND_REFUSE(
             "the chip runs programs as they were compiled: leave strip rows, tile columns "
             "and threads to them");
     memset(c, 0, sizeof *c);
