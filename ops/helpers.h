@@ -88,25 +88,29 @@ typedef struct mona_row_at {
     mona_type type;
 } mona_row_at;
 
-static inline mona_row_at mona_input_at(const mona_row_call *call, uint32_t i)
-{
-    const mona_row r = input_row(call, i);
-    return (mona_row_at){ac_address_of(call->core, r.data, false), r.block_stride, r.c0, r.type};
-}
-
-static inline mona_row_at mona_output_at(const mona_row_call *call)
-{
-    const mona_row r = output_row(call);
-    return (mona_row_at){ac_address_of(call->core, r.data, true), r.block_stride, r.c0, r.type};
-}
-
-/* Row k of the window of input i, from column x of the first channel block on. */
+/* Row k of a window of input i, from column x of the first channel block on. */
 static inline ac_address mona_window_at(const mona_row_call *call, uint32_t i, size_t k, int64_t x)
 {
     const mona_bound_op *b = call->bound;
     const mona_rows *in = &call->input[i];
-    return ac_address_of(call->core, in->rows[k], false) +
+    return in->at[k] +
            (uint64_t)(x - in->x_begin) * b->input_c0[i] * mona_type_size(b->input[i].type);
+}
+
+static inline mona_row_at mona_input_at(const mona_row_call *call, uint32_t i)
+{
+    const mona_bound_op *b = call->bound;
+    return (mona_row_at){mona_window_at(call, i, 0, call->x_begin), call->input[i].block_stride,
+                         b->input_c0[i], b->input[i].type};
+}
+
+static inline mona_row_at mona_output_at(const mona_row_call *call)
+{
+    const mona_bound_op *b = call->bound;
+    const size_t column = b->output_c0 * mona_type_size(b->output.type);
+    return (mona_row_at){call->output.at[0] +
+                             (uint64_t)(call->x_begin - call->output.x_begin) * column,
+                         call->output.block_stride, b->output_c0, b->output.type};
 }
 
 /* Channel c, row y and `bytes` bytes before the sample of planes that the call reads or writes. */
@@ -114,8 +118,7 @@ static inline ac_address mona_plane_at(const mona_row_call *call, uint32_t i, in
                                        int64_t bytes)
 {
     const mona_buffer *p = &call->planes[i];
-    return ac_address_of(call->core, p->data, !call->bound->run->reads_planes) +
-           (uint64_t)(c * p->channel_stride + y * p->row_stride + bytes);
+    return call->planes_at[i] + (uint64_t)(c * p->channel_stride + y * p->row_stride + bytes);
 }
 
 /* Channel c of the row's first pixel. */

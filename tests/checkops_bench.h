@@ -194,7 +194,7 @@ static void bench_conv(const mona_isa *isa, const bench_layer *layer)
         .scratch = allocate(mona_op_conv.scratch_bytes(&b, 0)),
         .x_end = BENCH_PIXELS,
         .input = {{r.rows, in.rows[0].row.block_stride, in.columns.begin},
-                  {&r.residual, in.residual.row.block_stride, 0}},
+                  {r.rows + RESIDUAL, in.residual.row.block_stride, 0}},
         .output = {&out_row, out.row.block_stride, 0},
         .planes = &buffer,
         .store = k.store ? &store : NULL,

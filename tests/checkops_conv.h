@@ -256,19 +256,22 @@ static void free_conv_input(conv_input *in)
 /* What the model of the 310 found wrong since the last case, in words; empty: nothing. */
 static char conv_finding[256];
 
+enum { RESIDUAL = 16 /* behind the rows of the window */ };
+
 /* Constants, rows of the window and the residual in one block, as a program finds them in L1. */
 typedef struct resident {
     uint8_t *memory;
     size_t bytes;
-    uint8_t *rows[16], *residual;
+    uint8_t *rows[RESIDUAL + 1];
+    ac_address at[RESIDUAL + 1];
 } resident;
 
-static uint8_t *add_row(resident *r, const row_buffer *row)
+static void add_row(resident *r, uint32_t i, const row_buffer *row)
 {
-    uint8_t *to = r->memory + r->bytes;
-    memcpy(to, row->memory, row->bytes);
+    memcpy(r->memory + r->bytes, row->memory, row->bytes);
+    r->rows[i] = r->memory + r->bytes + GUARD;
+    r->at[i] = ac_at(AC_CONSTANTS, r->bytes + GUARD);
     r->bytes += (row->bytes + 63) / 64 * 64;
-    return to + GUARD;
 }
 
 /* Binds the operator. The constants that instructions read lie at the block's start. */
@@ -285,8 +288,8 @@ static resident new_resident(mona_bound_op *b, const conv_input *in)
     else
         mona_op_conv.bind(b);
     for (uint32_t i = 0; i < in->count; i++)
-        r.rows[i] = add_row(&r, &in->rows[i]);
-    r.residual = add_row(&r, &in->residual);
+        add_row(&r, i, &in->rows[i]);
+    add_row(&r, RESIDUAL, &in->residual);
     return r;
 }
 
@@ -388,6 +391,8 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
         .input = {k->output},
         .output = {planes_channels, 0, 0, k->plane_type, 0, {0}},
     };
+    const ac_address out_at = ac_at(AC_L1, (size_t)(out_row - out.memory));
+    const ac_address planes_at = ac_at(AC_GM, GUARD);
     ac_core core;
     new_core(&core, k->target, modelled, &r, &out,
              &(row_buffer){.memory = planes, .bytes = plane_bytes});
@@ -396,10 +401,11 @@ static conv_result run_conv(const conv_case *k, const section *s, const conv_inp
         .core = &core,
         .scratch = scratch,
         .x_end = k->pixels,
-        .input = {{r.rows, in->rows[0].row.block_stride, in->columns.begin},
-                  {&r.residual, in->residual.row.block_stride, 0}},
-        .output = {&out_row, out.row.block_stride, 0},
+        .input = {{r.rows, in->rows[0].row.block_stride, in->columns.begin, r.at},
+                  {r.rows + RESIDUAL, in->residual.row.block_stride, 0, r.at + RESIDUAL}},
+        .output = {&out_row, out.row.block_stride, 0, &out_at},
         .planes = &buffer,
+        .planes_at = &planes_at,
         .store = fused ? &store : NULL,
     };
     if (b.on_ai_core)

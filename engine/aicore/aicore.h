@@ -296,10 +296,6 @@ struct ac_core {
  * legal. */
 void ac_execute(ac_core *core, const ac_instruction *instruction);
 
-/* The address of bytes that lie in the memory of a core. Where several spaces hold them, the one
- * that reaches furthest; to be written: of those that may be. AC_NOWHERE: none does. */
-ac_address ac_address_of(const ac_core *core, const void *bytes, bool writes);
-
 /* ---- emitting ------------------------------------------------------------------------------- */
 
 static inline void ac_emit(ac_core *core, ac_instruction i)

@@ -21,22 +21,6 @@ static uint8_t *bytes_at(const ac_core *core, ac_address at)
     return core->memory[ac_space_of(at)].bytes + ac_offset_of(at);
 }
 
-ac_address ac_address_of(const ac_core *core, const void *bytes, bool writes)
-{
-    ac_address best = AC_NOWHERE;
-    uintptr_t best_end = 0;
-    for (uint32_t space = 0; space < AC_SPACES; space++) {
-        const ac_memory *m = &core->memory[space];
-        const uintptr_t offset = (uintptr_t)bytes - (uintptr_t)m->bytes;
-        const uintptr_t end = (uintptr_t)m->bytes + m->size;
-        if (offset >= m->size || (writes && !m->writable) || end <= best_end)
-            continue;
-        best = ac_at((ac_space)space, offset);
-        best_end = end;
-    }
-    return best;
-}
-
 /* ---- copies and the cube -------------------------------------------------------------------- */
 
 static void copy(uint8_t *d, const uint8_t *s, ac_copy c)

@@ -94,7 +94,9 @@ mona_status mona_plan_lay_out(mona_plan *plan)
     const size_t rows = mona_plan_on_ai_core(plan) ? MONA_ROWS_AT_ONCE : 1;
     plan->scratch_bytes = align_up(scratch);
     plan->scratch_offset = place(&core, rows * plan->scratch_bytes);
-    plan->window_bytes = align_up(window_rows(plan) * sizeof(uint8_t *));
+    plan->window_bytes =
+        align_up(window_rows(plan) *
+                 (mona_plan_on_ai_core(plan) ? 2 * sizeof(ac_address) : sizeof(uint8_t *)));
     plan->window_offset = place(&core, rows * plan->window_bytes);
     plan->device_offset =
         place(&core, mona_plan_on_ai_core(plan) ? plan->device->ai_core->core_bytes(plan) : 0);

@@ -107,10 +107,37 @@ static uint32_t stores_together(const mona_plan *plan, uint32_t index,
     }
 }
 
-/* Work that has no program: what it wrote, and what it would take the scalar unit. */
-static void work(ac_core *core, const uint8_t *written, size_t bytes, uint32_t steps)
+/* Where the planes of a tensor lie: in the model's input or output of that number, unless operator
+ * `writer` computes it as an array. */
+static ac_address planes_at(const mona_plan *plan, uint32_t tensor, uint32_t writer)
 {
-    const ac_address at = bytes ? ac_address_of(core, written, true) : AC_NOWHERE;
+    const plan_op *op = writer == MONA_NONE ? NULL : &plan->ops[writer];
+    return op && op->array ? mona_session_map_at(plan, op->ring_offset)
+                           : ac_at((ac_space)(AC_GM + tensor), 0);
+}
+
+static ac_address output_at(const mona_plan *plan, uint32_t writer)
+{
+    return planes_at(plan, plan->ops[writer].bound.op->output, writer);
+}
+
+/* Those that an operator's call reads or writes. */
+static void find_planes(const mona_plan *plan, uint32_t index, uint32_t stores,
+                        ac_address at[MONA_OP_MAX_INPUTS])
+{
+    const plan_op *op = &plan->ops[index];
+    const mona_file_op *file = op->bound.op;
+    for (uint32_t i = 0; i < file->input_count && op->bound.run->reads_planes; i++)
+        at[i] = planes_at(plan, file->inputs[i], op->array_writer[i]);
+    if (op->store != MONA_NONE)
+        at[0] = output_at(plan, op->store);
+    for (uint32_t i = 0; i < stores; i++)
+        at[i] = output_at(plan, index + i);
+}
+
+/* Work that has no program: what it wrote, and what it would take the scalar unit. */
+static void work(ac_core *core, ac_address at, size_t bytes, uint32_t steps)
+{
     ac_emit(core, (ac_instruction){.opcode = AC_OP_WORK, .dst = at, .work = {bytes, steps}});
 }
 
@@ -126,12 +153,13 @@ static void row_without_program(worker *w, const plan_op *op, const mona_row_cal
     const uint64_t all = pixels * (s->channels + macs) * AC_SCALAR_STEPS;
     const uint32_t steps = all < UINT32_MAX ? (uint32_t)all : UINT32_MAX;
     if (!op->depth) {
-        work(&w->core, NULL, 0, steps);
+        work(&w->core, AC_NOWHERE, 0, steps);
         return;
     }
     const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
     const uint32_t blocks = mona_plan_blocks(op);
-    uint8_t *to = call->output.rows[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
+    const ac_address to =
+        call->output.at[0] + (size_t)(call->x_begin - call->output.x_begin) * column;
     for (uint32_t n = 0; n < blocks; n++)
         work(&w->core, to + n * op->block_stride, pixels * column, steps / blocks);
 }
@@ -190,14 +218,36 @@ static void begin_group(mona_session *s, bool first, size_t zeros)
  * CPUs work on them. Their time is an estimate, for which nothing is known but this: four elements
  * at once, as their vectors hold, each read, processed, stored and counted as slowly as the scalar
  * unit does it. */
-static void run_array(worker *w, const plan_group *g)
+static void run_on_cpus(worker *w, const plan_group *g, const mona_bound_op *b)
 {
-    const mona_bound_op *b = &w->session->plan->ops[g->first].bound;
-    const uint64_t steps = b->program ? 0 : mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
-    ac_emit_operator(&w->core, g->first);
+    const uint64_t steps = mona_array_work(b) / g->parts * AC_SCALAR_STEPS / 4 + 1;
     mona_session_run_map(w, g, w->index);
     for (uint64_t done = 0; done < steps; done += UINT32_MAX)
-        work(&w->core, NULL, 0, steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
+        work(&w->core, AC_NOWHERE, 0,
+             steps - done < UINT32_MAX ? (uint32_t)(steps - done) : UINT32_MAX);
+}
+
+static void run_array(worker *w, const plan_group *g)
+{
+    const mona_plan *plan = w->session->plan;
+    const plan_op *op = &plan->ops[g->first];
+    const mona_file_op *file = op->bound.op;
+    const mona_op_program *program = op->bound.program;
+    const size_t items = (size_t)mona_array_items(&op->bound);
+    mona_array_places call = {.bound = &op->bound,
+                              .core = &w->core,
+                              .begin = share_begin(items, w->index, g->parts),
+                              .end = share_begin(items, w->index + 1, g->parts)};
+    ac_emit_operator(&w->core, g->first);
+    if (program && program->array) {
+        for (uint32_t i = 0; i < file->input_count; i++)
+            if (file->inputs[i] != MONA_NONE)
+                call.input[i] = planes_at(plan, file->inputs[i], op->array_writer[i]);
+        call.output = output_at(plan, g->first);
+        program->array(&call);
+    } else {
+        run_on_cpus(w, g, &op->bound);
+    }
     count_as(w, MONA_NONE);
 }
 
@@ -304,8 +354,10 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_un
     if (p->next >= p->need || mona_plan_is_idle(plan, index))
         return;
     mona_buffer planes[MONA_OP_MAX_INPUTS];
+    ac_address at[MONA_OP_MAX_INPUTS];
     const mona_bound_op *stores[MONA_OP_MAX_INPUTS];
     mona_row_call call = mona_session_call(w, op, p, planes);
+    call.planes_at = at;
     if (op->bound.run->writes_planes) {
         call.stores = stores;
         call.store_count = stores_together(plan, index, stores);
@@ -316,6 +368,7 @@ static void run_rows(worker *w, uint32_t index, plan_progress *progress, mona_un
             return;
         }
     }
+    find_planes(plan, index, call.store_count, at);
     ac_emit_operator(&w->core, index);
     call.loads = order->first_tile && p->next == p->begin && op->constants_bytes;
     if (call.loads && !(op->bound.program && op->bound.program->loads_constants))

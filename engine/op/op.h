@@ -95,6 +95,7 @@ typedef struct mona_rows {
     uint8_t *const *rows;
     size_t block_stride; /* bytes from one channel block to the next */
     int64_t x_begin;
+    const ac_address *at; /* of programs: where rows[i] lies */
 } mona_rows;
 
 /* One call: output row y, columns [x_begin, x_end). */
@@ -105,8 +106,9 @@ typedef struct mona_row_call {
     int64_t y, x_begin, x_end;
     /* rows[0] is the first row of the window for y; of planes, row 0 of the image */
     mona_rows input[MONA_OP_MAX_INPUTS];
-    mona_rows output;          /* rows[0] is row y; unused when the result goes to planes */
-    const mona_buffer *planes; /* LOAD: one for each input; STORE, CONV with `store`: output */
+    mona_rows output;            /* rows[0] is row y; unused when the result goes to planes */
+    const mona_buffer *planes;   /* LOAD: one for each input; STORE, CONV with `store`: output */
+    const ac_address *planes_at; /* of programs: where they lie */
     const struct mona_bound_op *store; /* CONV: the STORE fused into it, or NULL */
     /* STORE: the STOREs that run in this call, itself first, with one entry of `planes` for each;
      * store_count 0: it runs alone */
@@ -141,6 +143,14 @@ typedef struct mona_array_call {
     uint64_t begin, end;
 } mona_array_call;
 
+/* The same for a program. */
+typedef struct mona_array_places {
+    const mona_bound_op *bound;
+    ac_core *core;
+    ac_address input[MONA_OP_MAX_INPUTS], output; /* not of constants */
+    uint64_t begin, end;
+} mona_array_places;
+
 /* Most rows of an AI Core program, which overlaps the vector work of a row with the cube work of
  * the next. */
 enum { MONA_ROWS_AT_ONCE = 8 };
@@ -168,8 +178,8 @@ typedef struct mona_op_program {
     /* Computes up to MONA_ROWS_AT_ONCE rows. The calls are alike except for scratch, rows and y,
      * which grows by one from call to call. NULL: there is no program, but for arrays. */
     void (*emit)(const mona_row_call *calls, uint32_t count);
-    void (*array)(const mona_array_call *call, ac_core *core); /* in its place, for arrays */
-    size_t (*array_l1_bytes)(const mona_bound_op *bound);      /* that array() takes; NULL: 0 */
+    void (*array)(const mona_array_places *call);         /* in its place, for arrays */
+    size_t (*array_l1_bytes)(const mona_bound_op *bound); /* that array() takes; NULL: 0 */
     /* After bind(): why there is none for an operator, as the end of a message; NULL: there is one.
      * NULL itself: there always is. */
     const char *(*missing)(const mona_bound_op *bound);

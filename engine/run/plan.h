@@ -124,7 +124,8 @@ struct mona_plan {
     size_t rings_bytes;                   /* rings */
     size_t progress_offset;               /* state of the schedule */
     size_t scratch_offset, scratch_bytes; /* scratch of the kernels */
-    size_t window_offset, window_bytes;   /* row pointers for a call; on an AI Core, for several */
+    size_t window_offset, window_bytes;   /* row pointers for a call; on an AI Core,
+                                             pointers and addresses for several */
     size_t device_offset;                 /* what the device itself needs: ai_core->core_bytes() */
     size_t arena_bytes;
     mona_lines lines; /* count 0: it cannot run line by line */

@@ -41,10 +41,14 @@ static uint8_t *map_of(const worker *w, const plan_op *op)
 }
 
 /* Row of a ring or map. */
+static size_t row_offset(const plan_op *op, int64_t row)
+{
+    return (size_t)(((uint32_t)row + op->turned) % op->depth) * op->row_bytes;
+}
+
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row)
 {
-    uint8_t *base = op->map ? map_of(w, op) : w->region + op->ring_offset;
-    return base + (size_t)(((uint32_t)row + op->turned) % op->depth) * op->row_bytes;
+    return (op->map ? map_of(w, op) : w->region + op->ring_offset) + row_offset(op, row);
 }
 
 int64_t mona_session_column(const plan_op *op, const plan_progress *progress)
@@ -58,19 +62,45 @@ uint8_t *mona_session_row_outside(const worker *w, const plan_op *op)
                            : w->session->arena + op->zero_offset;
 }
 
+static ac_address row_at(const mona_plan *plan, const plan_op *op, int64_t row)
+{
+    const size_t offset = op->ring_offset + row_offset(op, row);
+    return op->map ? mona_session_map_at(plan, offset) : ac_at(AC_L1, offset);
+}
+
+static ac_address row_outside_at(const mona_plan *plan, const plan_op *op)
+{
+    return op->row_outside ? ac_at(AC_L1, op->ring_offset + op->depth * op->row_bytes)
+                           : ac_at(AC_CONSTANTS, op->zero_offset - plan->state_bytes);
+}
+
+/* Rows of a call: where they lie, and of programs (else NULL) their addresses. */
+typedef struct call_rows {
+    uint8_t **rows;
+    ac_address *at;
+} call_rows;
+
+/* Adds a row to them; outside: the one for rows outside. */
+static void add_row(const worker *w, const plan_op *op, int64_t row, bool outside, call_rows *r)
+{
+    const mona_plan *plan = w->session->plan;
+    *r->rows++ = outside ? mona_session_row_outside(w, op) : mona_session_row(w, op, row);
+    if (r->at)
+        *r->at++ = outside ? row_outside_at(plan, op) : row_at(plan, op, row);
+}
+
 /* Points input i of a call at the rows of its window. */
-static size_t point_at_window(const worker *w, const plan_op *op, uint32_t i,
-                              const plan_progress *progress, mona_row_call *call, uint8_t **rows)
+static void point_at_window(const worker *w, const plan_op *op, uint32_t i,
+                            const plan_progress *progress, mona_row_call *call, call_rows *r)
 {
     const mona_plan *plan = w->session->plan;
     const plan_op *source = &plan->ops[op->writer[i]];
     const mona_span window = op->bound.run->rows(&op->bound, i, (mona_span){call->y, call->y + 1});
     const int64_t height = op->bound.input[i].height;
+    call->input[i] =
+        (mona_rows){r->rows, source->block_stride, mona_session_column(source, progress), r->at};
     for (int64_t y = window.begin; y < window.end; y++)
-        rows[y - window.begin] = y < 0 || y >= height ? mona_session_row_outside(w, source)
-                                                      : mona_session_row(w, source, y);
-    call->input[i] = (mona_rows){rows, source->block_stride, mona_session_column(source, progress)};
-    return (size_t)(window.end - window.begin);
+        add_row(w, source, y, y < 0 || y >= height, r);
 }
 
 /* Points at the planes that a LOAD reads, or that a STORE or the convolution it is fused into
@@ -96,16 +126,19 @@ void mona_session_point_at(const worker *w, const plan_op *op, const plan_progre
                            mona_row_call *call, int64_t y, uint32_t slot)
 {
     const mona_plan *plan = w->session->plan;
-    uint8_t **rows =
-        (uint8_t **)(void *)(w->region + plan->window_offset + slot * plan->window_bytes);
+    uint8_t *window = w->region + plan->window_offset + slot * plan->window_bytes;
+    call_rows r = {(uint8_t **)(void *)window, NULL};
+    if (mona_plan_on_ai_core(plan))
+        r.at = (ac_address *)(void *)(window + plan->window_bytes / 2);
     call->scratch = w->region + plan->scratch_offset + slot * plan->scratch_bytes;
     call->y = y;
     for (uint32_t i = 0; i < op->bound.op->input_count; i++)
         if (op->writer[i] != MONA_NONE)
-            rows += point_at_window(w, op, i, progress, call, rows);
+            point_at_window(w, op, i, progress, call, &r);
     if (op->depth) {
-        *rows = mona_session_row(w, op, y);
-        call->output = (mona_rows){rows, op->block_stride, mona_session_column(op, progress)};
+        call->output =
+            (mona_rows){r.rows, op->block_stride, mona_session_column(op, progress), r.at};
+        add_row(w, op, y, false, &r);
     }
 }
 

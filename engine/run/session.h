@@ -56,6 +56,14 @@ struct mona_session {
 #endif
 };
 
+/* The same on an AI Core: rings lie in L1, and maps and arrays in the last buffer of its global
+ * memory. */
+static inline ac_address mona_session_map_at(const mona_plan *plan, size_t offset)
+{
+    const mona_file_header *h = plan->model.header;
+    return ac_at((ac_space)(AC_GM + h->input_count + h->output_count), offset);
+}
+
 /* Where a row of a ring or map lies, at the column it begins with; and the row for rows outside the
  * output, which holds its zero. */
 uint8_t *mona_session_row(const worker *w, const plan_op *op, int64_t row);

@@ -38,10 +38,7 @@ void mona_session_run_array(worker *w, const plan_group *g, uint32_t share)
         call.input[i] = file->inputs[i] == MONA_NONE ? plan->model.data + file->array.offset[i]
                         : op->array_writer[i] == MONA_NONE ? s->inputs[file->inputs[i]].data
                                                            : elements_of(s, op->array_writer[i]);
-    if (op->bound.program)
-        op->bound.program->array(&call, &w->core);
-    else
-        op->bound.run->array(&call);
+    op->bound.run->array(&call);
 }
 
 /* Strides mean nothing if there is only one row or channel. */

@@ -34,7 +34,7 @@ enum {
 
 typedef struct emitting {
     kernel_tiles t;
-    const mona_array_call *call;
+    const mona_array_places *call;
     kernel_tile tile;
     uint32_t stored; /* planes of results so far */
     const mona_kernel_step *samples[MOST_SAMPLES];
@@ -232,8 +232,7 @@ static void bring_entry(const emitting *e, const mona_kernel_step *s)
 {
     ac_core *core = e->t.core;
     const ac_address to = value_at(e, s->to), spare = e->t.bring.rows;
-    const ac_address from =
-        ac_address_of(core, e->call->input[s->a.index], false) + (uint64_t)s->value * 4;
+    const ac_address from = e->call->input[s->a.index] + (uint64_t)s->value * 4;
     ac_emit_sync(core, AC_PIPE_S, AC_PIPE_MTE2, AC_EVENT0);
     ac_emit_copy_bytes(core, spare, from, AC_BLOCK);
     ac_emit_sync(core, AC_PIPE_MTE2, AC_PIPE_S, AC_EVENT0);
@@ -490,8 +489,9 @@ static void widen_share(const mona_array_kernel *grid, uint32_t *begin, uint32_t
         ++*end;
 }
 
-static void emit_sums(emitting *e, ac_core *core, uint32_t first, uint32_t end)
+static void emit_sums(emitting *e, uint32_t first, uint32_t end)
 {
+    ac_core *core = e->call->core;
     const mona_bound_op *b = e->call->bound;
     kernel_sums k;
     if (!mona_kernel_sums(&k, b, first, end))
@@ -502,10 +502,8 @@ static void emit_sums(emitting *e, ac_core *core, uint32_t first, uint32_t end)
                           .core = core,
                           .uniform = k.uniform,
                           .bring = {.rows = k.spare}};
-    kernel_sums_running r = {.k = &k,
-                             .core = core,
-                             .image = ac_address_of(core, e->call->input[k.input], false),
-                             .out = ac_address_of(core, e->call->output, true)};
+    kernel_sums_running r = {
+        .k = &k, .core = core, .image = e->call->input[k.input], .out = e->call->output};
     begin_zeros(core, k.ub_bytes);
     mona_kernel_sums_bring(&r);
     mona_kernel_sums_begin(&k, core);
@@ -520,8 +518,9 @@ static const mona_kernel_program *program_of(const mona_bound_op *b)
     return b->kernel->programs ? &b->kernel->programs[record->output] : NULL;
 }
 
-void mona_kernel_emit(const mona_array_call *call, ac_core *core)
+void mona_kernel_emit(const mona_array_places *call)
 {
+    ac_core *core = call->core;
     const mona_bound_op *b = call->bound;
     const mona_array_kernel *grid = (const void *)(b->data + b->op->array.record);
     uint32_t first = (uint32_t)call->begin, end = (uint32_t)call->end;
@@ -529,7 +528,7 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
     if (first == end)
         return;
     if (program_of(b)->sums) {
-        emit_sums(&e, core, first, end);
+        emit_sums(&e, first, end);
         return;
     }
     widen_share(grid, &first, &end);
@@ -538,8 +537,8 @@ void mona_kernel_emit(const mona_array_call *call, ac_core *core)
     e.t.core = core;
     for (uint32_t i = 0; i < e.t.kernel->inputs; i++)
         if (e.t.input[i].operand->planes)
-            e.t.input[i].gm = ac_address_of(core, call->input[i], false);
-    e.t.output.gm = ac_address_of(core, call->output, true);
+            e.t.input[i].gm = call->input[i];
+    e.t.output.gm = call->output;
     const uint32_t events = e.t.lanes ? e.t.groups : e.t.buffers;
     begin(&e);
     for (uint32_t event = 0; event < events; event++)

@@ -61,7 +61,7 @@ void mona_pad_program(const mona_row_call *calls, uint32_t count);
 
 /* ARRAY_KERNEL: from the steps that came with the kernel (engine/op/kernel_program.h). */
 const char *mona_kernel_program_missing(const mona_bound_op *bound);
-void mona_kernel_emit(const mona_array_call *call, ac_core *core);
+void mona_kernel_emit(const mona_array_places *call);
 size_t mona_kernel_l1_bytes(const mona_bound_op *bound);
 
 #endif

@@ -92,10 +92,10 @@ static void store(const piece *p, const mona_row_call *call)
 static void resize_piece(piece *p, const mona_row_call *calls, uint32_t count)
 {
     for (uint32_t i = 0; i < count; p->turn ^= 1) {
-        const void *row = calls[i].input[0].rows[0];
+        const ac_address row = calls[i].input[0].at[0];
         bring(p, &calls[i]);
         widen(p);
-        for (; i < count && calls[i].input[0].rows[0] == row; i++)
+        for (; i < count && calls[i].input[0].at[0] == row; i++)
             store(p, &calls[i]);
         ac_emit_set_flag(p->core, AC_PIPE_MTE3, AC_PIPE_V, p->turn);
     }
