@@ -19,7 +19,7 @@ struct ascend_kernel {
     const void *elf;
     size_t bytes;
     char name[ASCEND_KERNEL_NAME]; /* of its function */
-    enum { NOT_REGISTERED, BY_RUNTIME, AS_OPERATOR, AS_BINARY } how;
+    enum how { NOT_REGISTERED, BY_RUNTIME, AS_OPERATOR, AS_BINARY } how;
     void *handle, *function;
 };
 
@@ -153,41 +153,47 @@ bool mona_ascend_has_replay_kernel(void)
     return kernel_with(ASCEND_KERNEL);
 }
 
-/* The kernel for a program: the one that was written for it, else the replay kernel. */
+static enum how how_to_launch(void)
+{
+    if (ascend.rtDevBinaryRegister && ascend.rtFunctionRegister && ascend.rtKernelLaunch)
+        return BY_RUNTIME;
+    if (ascend.aclopRegisterCompileFunc && ascend.aclopCreateKernel && ascend.aclopSetKernelArgs &&
+        ascend.aclopUpdateParams && ascend.aclopExecuteV2 && ascend.aclCreateTensorDesc &&
+        ascend.aclDestroyTensorDesc)
+        return AS_OPERATOR;
+    return ascend.aclrtBinaryLoadFromData && ascend.aclrtBinaryGetFunction &&
+                   ascend.aclrtBinaryUnLoad && ascend.aclrtLaunchKernel
+               ? AS_BINARY
+               : NOT_REGISTERED;
+}
+
+/* The kernel for a program: the one that was written for it, else the replay kernel; this first
+ * where one kernel alone is taken. */
 static ascend_kernel *find_kernel(const ac_program *program)
 {
     char name[ASCEND_KERNEL_NAME];
     ascend_own_kernel(program, name);
-    ascend_kernel *k = kernel_with(name);
-    if (!k) {
+    ascend_kernel *replay = kernel_with(ASCEND_KERNEL), *own = kernel_with(name);
+    if (replay && (!own || how_to_launch() == AS_OPERATOR)) {
+        own = replay;
         memcpy(name, ASCEND_KERNEL, sizeof ASCEND_KERNEL);
-        k = kernel_with(name);
     }
-    if (k && k->how == NOT_REGISTERED) /* else others may read it */
-        memcpy(k->name, name, sizeof name);
-    return k;
+    if (own && own->how == NOT_REGISTERED) /* else others may read it */
+        memcpy(own->name, name, sizeof name);
+    return own;
 }
 
 static mona_status register_somehow(ascend_kernel *k)
 {
-    mona_status status = MONA_ERR_UNSUPPORTED;
-    if (ascend.rtDevBinaryRegister && ascend.rtFunctionRegister && ascend.rtKernelLaunch) {
-        k->how = BY_RUNTIME;
-        status = register_by_runtime(k);
-    } else if (ascend.aclopRegisterCompileFunc && ascend.aclopCreateKernel &&
-               ascend.aclopSetKernelArgs && ascend.aclopUpdateParams && ascend.aclopExecuteV2 &&
-               ascend.aclCreateTensorDesc && ascend.aclDestroyTensorDesc) {
-        k->how = AS_OPERATOR;
-        status = register_as_operator(k);
-    } else if (ascend.aclrtBinaryLoadFromData && ascend.aclrtBinaryGetFunction &&
-               ascend.aclrtBinaryUnLoad && ascend.aclrtLaunchKernel) {
-        k->how = AS_BINARY;
-        status = register_as_binary(k);
-    } else {
-        status = ASCEND_REFUSE(
-            "these libraries cannot launch kernels: expected rtKernelLaunch, "
-            "aclopCreateKernel or aclrtBinaryLoadFromData; networks compiled by atc run");
-    }
+    k->how = how_to_launch();
+    const mona_status status =
+        k->how == BY_RUNTIME    ? register_by_runtime(k)
+        : k->how == AS_OPERATOR ? register_as_operator(k)
+        : k->how == AS_BINARY
+            ? register_as_binary(k)
+            : ASCEND_REFUSE(
+                  "these libraries cannot launch kernels: expected rtKernelLaunch, "
+                  "aclopCreateKernel or aclrtBinaryLoadFromData; networks compiled by atc run");
     if (status)
         k->how = NOT_REGISTERED;
     return status;

@@ -85,7 +85,49 @@ __attribute__((unused)) static int enqueue(uint64_t words, uint64_t addresses, u
     return fake_enqueue(stream, "kernel", run_kernel, l);
 }
 
-/* ---- the kernel's file ----------------------------------------------------------------------- */
+/* ---- kernels' files -------------------------------------------------------------------------- */
+
+/* Those that are registered or loaded: a place without data is free. */
+typedef struct kernel_file {
+    const uint8_t *data;
+    uint64_t bytes;
+    const void *stub;
+} kernel_file;
+
+static kernel_file files[8];
+
+__attribute__((unused)) static kernel_file *file_of(const void *handle)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (&files[i] == handle && files[i].data)
+            return &files[i];
+    return NULL;
+}
+
+__attribute__((unused)) static kernel_file *file_with(const void *stub)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (files[i].data && files[i].stub && files[i].stub == stub)
+            return &files[i];
+    return NULL;
+}
+
+__attribute__((unused)) static void *hold(const uint8_t *data, uint64_t bytes)
+{
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++)
+        if (!files[i].data) {
+            files[i] = (kernel_file){data, bytes, NULL};
+            fake_held_objects++;
+            return &files[i];
+        }
+    return NULL;
+}
+
+__attribute__((unused)) static void let_go(kernel_file *f)
+{
+    *f = (kernel_file){0};
+    fake_held_objects--;
+}
 
 __attribute__((unused)) static bool is_kernel(const uint8_t *elf, uint64_t bytes)
 {
@@ -101,9 +143,6 @@ __attribute__((unused)) static bool has_symbol(const uint8_t *elf, uint64_t byte
 #ifndef FAKE_NO_RUNTIME
 /* ---- libruntime.so --------------------------------------------------------------------------- */
 
-static ascend_binary binary;
-static const char *registered_stub;
-
 API int32_t rtDevBinaryRegister(const ascend_binary *b, void **handle)
 {
     const int code = fake_ready();
@@ -113,18 +152,16 @@ API int32_t rtDevBinaryRegister(const ascend_binary *b, void **handle)
         return fake_fail(BAD_PARAMETER, "binary register: a parameter is invalid");
     if (!is_kernel(b->data, b->bytes))
         return fake_fail(INTERNAL, "the binary is no kernel for this chip");
-    binary = *b;
-    fake_held_objects++;
-    *handle = &binary;
-    return 0;
+    *handle = hold(b->data, b->bytes);
+    return *handle ? 0 : fake_fail(INTERNAL, "too many binaries");
 }
 
 API int32_t rtDevBinaryUnRegister(void *handle)
 {
-    if (handle != &binary)
+    kernel_file *f = file_of(handle);
+    if (!f)
         return BAD_PARAMETER;
-    fake_held_objects--;
-    registered_stub = NULL;
+    let_go(f);
     return 0;
 }
 
@@ -134,13 +171,14 @@ API int32_t rtFunctionRegister(void *handle, const void *stub, const char *name,
     const int code = fake_failing(__func__);
     if (code)
         return code;
-    if (handle != &binary || !stub || !name || !symbol || mode)
+    kernel_file *f = file_of(handle);
+    if (!f || !stub || !name || !symbol || mode)
         return fake_fail(BAD_PARAMETER, "function register: a parameter is invalid");
-    if (!has_symbol(binary.data, binary.bytes, symbol))
+    if (!has_symbol(f->data, f->bytes, symbol))
         return fake_fail(INTERNAL, "kernel %s is not in the binary", (const char *)symbol);
-    if (registered_stub)
+    if (f->stub || file_with(stub))
         return fake_fail(REGISTERED, "stub %s is registered", name);
-    registered_stub = stub;
+    f->stub = stub;
     return 0;
 }
 
@@ -153,7 +191,7 @@ API int32_t rtKernelLaunch(const void *stub, uint32_t blocks, void *arguments, u
         return code;
     if (!stub || !blocks || !arguments || bytes != sizeof values || l2)
         return fake_fail(BAD_PARAMETER, "kernel launch: a parameter is invalid");
-    if (stub != registered_stub)
+    if (!file_with(stub))
         return fake_fail(INTERNAL, "the stub is not registered");
     memcpy(values, arguments, sizeof values);
     return enqueue(values[0], values[1], blocks, stream);
@@ -298,9 +336,6 @@ API int aclopExecuteV2(const char *type, int inputs, struct aclTensorDesc **inpu
 #ifndef FAKE_OLD
 /* ---- binaries, from 8.0 on ------------------------------------------------------------------- */
 
-static const uint8_t *loaded;
-static size_t loaded_bytes;
-
 API int aclrtBinaryLoadFromData(const void *data, size_t bytes, const void *options, void **handle)
 {
     const int code = fake_failing(__func__);
@@ -308,27 +343,27 @@ API int aclrtBinaryLoadFromData(const void *data, size_t bytes, const void *opti
         return code ? code : BAD_ARGUMENT;
     if (!is_kernel(data, bytes))
         return fake_fail(INTERNAL, "the binary is no kernel for this chip");
-    loaded = data;
-    loaded_bytes = bytes;
-    fake_held_objects++;
-    *handle = &loaded;
-    return 0;
+    *handle = hold(data, bytes);
+    return *handle ? 0 : fake_fail(INTERNAL, "too many binaries");
 }
 
 API int aclrtBinaryUnLoad(void *handle)
 {
-    fake_held_objects--;
-    return handle == &loaded ? 0 : BAD_ARGUMENT;
+    kernel_file *f = file_of(handle);
+    if (f)
+        let_go(f);
+    return f ? 0 : BAD_ARGUMENT;
 }
 
 API int aclrtBinaryGetFunction(void *handle, const char *name, void **function)
 {
     const int code = fake_failing(__func__);
-    if (code || handle != &loaded)
+    kernel_file *f = file_of(handle);
+    if (code || !f)
         return code ? code : BAD_ARGUMENT;
-    if (!has_symbol(loaded, loaded_bytes, name))
+    if (!has_symbol(f->data, f->bytes, name))
         return fake_fail(INTERNAL, "the kernel is not in the binary");
-    *function = &loaded_bytes;
+    *function = f;
     return 0;
 }
 
@@ -341,7 +376,7 @@ API int aclrtLaunchKernel(void *function, uint32_t blocks, const void *arguments
     const uint8_t *at = fake_memory(arguments, sizeof values);
     if (code)
         return code;
-    if (function != &loaded_bytes || bytes != sizeof values || !at)
+    if (!file_of(function) || bytes != sizeof values || !at)
         return fake_fail(BAD_PARAMETER, "kernel launch: a parameter is invalid");
     memcpy(values, at, sizeof values);
     return enqueue(values[0], values[1], blocks, stream);
