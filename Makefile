@@ -165,7 +165,7 @@ help:
 	@echo 'make firmware-costs  measure anew what mona inspect --firmware tells (an hour)'
 	@echo 'make bench-gate AGAINST=FOLDER   fail where this build is over 3 % slower than that in FOLDER'
 	@echo 'make bench-table     time the built-in models and print the table of docs/benchmark.md'
-	@echo 'make ascend-kernel   the kernel for AI Cores, by the compiler of the toolkit at CANN=, and one for each program in FOR='
+	@echo 'make ascend-kernel   kernels for AI Cores, by the compiler of the toolkit at CANN=: one for all programs, and for each in FOR='
 	@echo 'make bench-published compare modelled with published speeds of networks on the 310'
 	@echo 'make gstreamer       build/libgstmona.so, the element monaenhance; make install installs it where it can be built'
 	@echo 'make install         into PREFIX ($(PREFIX)), libraries into LIBDIR; DESTDIR is honoured; make uninstall, with the same variables, removes it'
@@ -459,19 +459,27 @@ $(UNOBSERVED)/firmware: $(addprefix $(BUILD)/,apps/firmware/main.o models/embedd
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ -pthread
 
 # ---- the chip ---------------------------------------------------------------------------------
-# The kernel for AI Cores, by the vendor's compiler: make ascend-kernel CANN=/path/to/the/toolkit. The command is the one
-# that the toolkit's own operators are compiled with. FOR="A.mona B.mona": and one for the program of each.
+# Kernels for AI Cores, by the vendor's compiler: make ascend-kernel CANN=/path/to/the/toolkit. The command is the one that the
+# toolkit's own operators are compiled with. Besides the replay kernel, which runs every program, it makes one for each program
+# in FOR="A.mona B.mona"; unless FOR is given, for those of the networks in NETS at SIZE, which enhance a film on a chip by default.
 .PHONY: ascend-kernel
 CCEC ?= $(firstword $(wildcard $(addprefix $(CANN)/,ccec_compiler/bin/ccec compiler/ccec_compiler/bin/ccec atc/ccec_compiler/bin/ccec \
     */ccec_compiler/bin/ccec ccec_compiler/bin/bisheng */ccec_compiler/bin/bisheng)))
 CCEC_FLAGS = -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false \
     -mllvm -cce-aicore-mask-opt=false -fno-jump-tables
+NETS ?= denoise_fast_video sr_x2_fast_video
+SIZE ?= 1920x1080
+OWN_NETS := $(if $(filter undefined,$(origin FOR)),$(NETS))
 ascend-kernel:
 	@test -n '$(CCEC)' || { echo 'make ascend-kernel: expected CANN=/path/to/a/toolkit with ccec_compiler/bin/ccec, found $(if $(CANN),none in $(CANN),no CANN)'; exit 2; }
+	@test -x $(BUILD)/mona || test -z '$(OWN_NETS)$(FOR)' || { echo 'make ascend-kernel: expected $(BUILD)/mona, found none; make builds it'; exit 2; }
 	@mkdir -p $(BUILD)
 	$(CCEC) -c -O2 engine/ascend/kernel/replay.cce $(CCEC_FLAGS) -o $(BUILD)/mona_replay.o
-	$(Q)set -e; for model in $(FOR); do \
-	    own=$(BUILD)/mona_own_$$(basename "$$model" .mona); $(BUILD)/mona inspect "$$model" --kernel > "$$own.cce"; \
+	$(Q)set -e; for net in $(OWN_NETS); do \
+	    $(BUILD)/mona compile $$net -o $(BUILD)/$${net}_$(SIZE).mona --target ascend310 --size $(SIZE) > /dev/null; done; \
+	for model in $(FOR) $(OWN_NETS:%=$(BUILD)/%_$(SIZE).mona); do \
+	    own=$(BUILD)/mona_own_$$(basename "$$model" .mona); echo "a kernel for $$model: $$own.o"; \
+	    $(BUILD)/mona inspect "$$model" --kernel > "$$own.cce"; \
 	    $(CCEC) -c -O2 "$$own.cce" $(CCEC_FLAGS) -o "$$own.o"; rm "$$own.cce"; done
 
 # The first run on a chip (apps/ascend/first_light.sh).

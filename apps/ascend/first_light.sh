@@ -28,7 +28,7 @@ say "1. the kernel"
 if [ -n "${MONA_ASCEND_KERNEL:-}" ]; then
     say "$MONA_ASCEND_KERNEL"
 elif [ -n "$CANN" ]; then
-    make --no-print-directory BUILD="$BUILD" ascend-kernel CANN="$CANN" 2>&1 | tee -a "$out/log"
+    make --no-print-directory BUILD="$BUILD" ascend-kernel CANN="$CANN" FOR= 2>&1 | tee -a "$out/log"
     [ -s "$BUILD/mona_replay.o" ] || exit 1
 else
     say "expected CANN=/path/to/the/toolkit or MONA_ASCEND_KERNEL=FILE, found neither"

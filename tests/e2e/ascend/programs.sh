@@ -176,6 +176,24 @@ beside() { on full "" env -u MONA_ASCEND_KERNEL "$tmp/in[1]/mona" bench "$tmp/$1
 succeeds "both are found beside the program" beside one 64x48
 same "and told" "$(on full "" env -u MONA_ASCEND_KERNEL "$tmp/in[1]/mona" devices --check | grep '^kernel' | tr ':' '\n' | grep -c 'mona_.*\.o')" 2
 
+# ---- those that make ascend-kernel writes by default
+owns=
+for net in $(sed -n 's/^NETS ?= //p' Makefile); do
+    "$mona" compile "$net" -o "$tmp/$net.mona" --target ascend310 --size 64x48 > "$tmp/log"
+    python3 tests/ascend/make_kernel.py "$tmp/$net.o" "$("$mona" inspect "$tmp/$net.mona" --kernel | sed -n 's/^#define MONA_KERNEL //p')"
+    owns=$owns:$tmp/$net.o
+done
+ffmpeg -v error -y -i "$tmp/in.y4m" -c:v libx264 -qp 30 -pix_fmt yuv420p "$tmp/in.mp4"
+pictures() { ffmpeg -v error -i "$1" -f md5 -; }
+"$mona" enhance "$tmp/in.mp4" -o "$tmp/ours.mkv" -y --device host --quiet
+for kit in full old binaries; do
+    MONA_ASCEND_KERNEL=${owns#:} on $kit "" "$mona" enhance "$tmp/in.mp4" -o "$tmp/own.mkv" -y --device ascend --quiet 2> "$tmp/err"
+    same "enhance a film without the replay kernel, $kit" "$? $(pictures "$tmp/own.mkv")" "0 $(pictures "$tmp/ours.mkv")"
+    rm -f "$tmp/own.mkv"
+done
+MONA_ASCEND_KERNEL=${owns#:}:$tmp/kernel.o on operators "" "$mona" enhance "$tmp/in.mp4" -o "$tmp/own.mkv" -y --device ascend --quiet 2> "$tmp/err"
+same "and with it where one alone is taken" "$? $(pictures "$tmp/own.mkv")" "0 $(pictures "$tmp/ours.mkv")"
+
 # ---- before the first frame auto takes the host
 for knobs in soc=Ascend310B1 count=0 fail=aclInit,fail_code=500000 fail=aclrtSetDevice,fail_code=207006 memory=100000; do
     on full $knobs "$mona" enhance "$tmp/in.y4m" -o "$tmp/auto.y4m" -y --quiet 2> "$tmp/err"

@@ -66,10 +66,17 @@ done
 mkdir -p "$tmp/cann/ccec_compiler/bin"
 printf '#!/bin/sh\necho "$@" >> "%s/arguments"\n' "$tmp" > "$tmp/cann/ccec_compiler/bin/ccec"
 chmod +x "$tmp/cann/ccec_compiler/bin/ccec"
-make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/cann" > "$tmp/log" 2>&1
+kernels() { make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/cann" "$@" > "$tmp/log" 2>&1; }
+# Of the command for the kernel of $1.mona.
+own() { echo "-c -O2 $tmp/build/mona_own_$1.cce ... $tmp/build/mona_own_$1.o"; }
+kernels FOR=
 same "the compiler's command" "$(cat "$tmp/arguments")" "-c -O2 engine/ascend/kernel/replay.cce -I. -Iengine --cce-aicore-arch=dav-m100 --cce-aicore-only --cce-auto-sync=off -mllvm -cce-aicore-jump-expand=false -mllvm -cce-aicore-mask-opt=false -fno-jump-tables -o $tmp/build/mona_replay.o"
+kernels
+same "without mona there are none for programs" "$? $(grep -c 'build/mona, found none' "$tmp/log")" "2 1"
 cp "$mona" "$tmp/build/mona"
-make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/cann" FOR="$tmp/sr_x2_fast.mona" > "$tmp/log" 2>&1
-same "and for a program" "$(tail -n 1 "$tmp/arguments" | sed 's/ -I.* -o / ... /')" "-c -O2 $tmp/build/mona_own_sr_x2_fast.cce ... $tmp/build/mona_own_sr_x2_fast.o"
+kernels FOR="$tmp/sr_x2_fast.mona"
+same "and for a program" "$(tail -n 1 "$tmp/arguments" | sed 's/ -I.* -o / ... /')" "$(own sr_x2_fast)"
+kernels SIZE=64x48
+same "by default for the networks that enhance a film" "$(tail -n 2 "$tmp/arguments" | sed 's/ -I.* -o / ... /')" "$(own denoise_fast_video_64x48; own sr_x2_fast_video_64x48)"
 make --no-print-directory BUILD="$tmp/build" ascend-kernel CANN="$tmp/none" > "$tmp/log" 2>&1
 same "without a toolkit one line says what is missing" "$(grep -c 'expected CANN=' "$tmp/log")" 1
