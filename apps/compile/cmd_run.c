@@ -291,7 +291,9 @@ static const option options[] = {
     {"--input", "-i", OPTION_FILES, CHANGES_BYTES, offsetof(run_job, inputs), "FILE", arrays,
      .help = ".npy file for an input; given once for each input, in the model's order"},
     {"--output", "-o", OPTION_FILES, CHANGES_BYTES, offsetof(run_job, outputs), "FILE", arrays,
-     .help = ".npy file for an output; given once for each output", .written = true},
+     .help = ".npy file for an output, NxCxHxW, also where an .onnx model has other dimensions; "
+             "given once for each output",
+     .written = true},
     {"--raw", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(run_job, raw), NULL, arrays,
      .help = "write outputs as they are stored, instead of as real values in float32"},
     {"--precision", NULL, OPTION_STRING, CHANGES_BYTES, offsetof(run_job, precision), "fp16",
