@@ -40,7 +40,7 @@ static uint8_t *map_of(const worker *w, const plan_op *op)
     return w->session->arena + w->session->plan->maps_offset + op->ring_offset;
 }
 
-/* Row of a ring or map. */
+/* Of a row, in a ring or map. */
 static size_t row_offset(const plan_op *op, int64_t row)
 {
     return (size_t)(((uint32_t)row + op->turned) % op->depth) * op->row_bytes;
@@ -62,6 +62,7 @@ uint8_t *mona_session_row_outside(const worker *w, const plan_op *op)
                            : w->session->arena + op->zero_offset;
 }
 
+/* The same two on an AI Core, whose L1 holds rings. */
 static ac_address row_at(const mona_plan *plan, const plan_op *op, int64_t row)
 {
     const size_t offset = op->ring_offset + row_offset(op, row);

@@ -56,8 +56,7 @@ struct mona_session {
 #endif
 };
 
-/* The same on an AI Core: rings lie in L1, and maps and arrays in the last buffer of its global
- * memory. */
+/* On an AI Core maps and arrays lie in the last buffer of global memory. */
 static inline ac_address mona_session_map_at(const mona_plan *plan, size_t offset)
 {
     const mona_file_header *h = plan->model.header;
