@@ -40,8 +40,10 @@ static bool read_kernel(const char *path)
     if (!file_read(path, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &why))
         return format_fail(&problem, "MONA_ASCEND_KERNEL: %s", why.text);
     return mona_ascend_add_kernel(bytes, size) ||
-           format_fail(&problem, "MONA_ASCEND_KERNEL: expected %d kernels at most",
-                       MONA_ASCEND_KERNELS);
+           format_fail(&problem,
+                       "%s: expected at most %d kernels, found more: remove some, or name "
+                       "those to take in MONA_ASCEND_KERNEL",
+                       path, MONA_ASCEND_KERNELS);
 }
 
 static int is_kernel(const struct dirent *entry)

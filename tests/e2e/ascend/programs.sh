@@ -169,12 +169,15 @@ succeeds "as it does" own other 32x48
 same "alone it is not the kernel that mona devices --check looks for" \
     "$(MONA_ASCEND_KERNEL=$tmp/own.o on full "" "$mona" devices --check | grep -c '^kernel *too old .*for all programs: make ascend-kernel')" 1
 mkdir "$tmp/in[1]"
-cp "$mona" "$tmp/kernel.o" "$tmp/own.o" "$tmp/in[1]"
-mv "$tmp/in[1]/kernel.o" "$tmp/in[1]/mona_replay.o"
-mv "$tmp/in[1]/own.o" "$tmp/in[1]/mona_own_one.o"
+cp "$mona" "$tmp/in[1]"
+cp "$tmp/kernel.o" "$tmp/in[1]/mona_replay.o"
+cp "$tmp/own.o" "$tmp/in[1]/mona_own_one.o"
 beside() { on full "" env -u MONA_ASCEND_KERNEL "$tmp/in[1]/mona" bench "$tmp/$1.mona" --size "$2" -n 1 --warmup 0 --device ascend; }
 succeeds "both are found beside the program" beside one 64x48
 same "and told" "$(on full "" env -u MONA_ASCEND_KERNEL "$tmp/in[1]/mona" devices --check | grep '^kernel' | tr ':' '\n' | grep -c 'mona_.*\.o')" 2
+for i in $(seq 15); do cp "$tmp/own.o" "$tmp/in[1]/mona_own_$i.o"; done
+fails "of more than it takes it says which" "mona_replay.o: expected at most 16 kernels, found more" beside one 64x48
+rm "$tmp/in[1]"/mona_own_[0-9]*.o
 
 # ---- those that make ascend-kernel writes by default
 owns=
