@@ -165,9 +165,11 @@ mona_size bench_synthetic_size(const bench_arguments *a)
 static const char whole[] = "The whole pipeline";
 #define PIPELINE_OR "--pipeline or "
 #define LIVE_OR "--live or "
+#define FIRST_FIELDS .job = JOB_NONE
 #else
 #define PIPELINE_OR
 #define LIVE_OR
+#define FIRST_FIELDS 0
 #endif
 static const char running[] = "What to run", paced[] = "At a camera's pace",
                   times[] = "Timing and verdict", modelled[] = "On device model310",
@@ -303,6 +305,7 @@ const command command_bench = {
     .name = "bench",
     .summary = "measure how long a frame takes",
     .run = bench_run,
+    .values = &(bench_request){.arguments = {FIRST_FIELDS}},
     .confined = CONFINED_NEVER,
     .usage = "MODEL|--pipeline CLIP --size WxH [OPTION]...",
     .description = "Times a model (a .mona file or a built-in one) on one frame after another, or "

@@ -45,7 +45,7 @@ enum {
 };
 
 typedef struct bench_request {
-    bench_arguments arguments;
+    bench_arguments arguments; /* first: the fields of the command's rows are of it */
     option_set given;
     mona_config config;
     device_set devices;
@@ -64,6 +64,6 @@ mona_size bench_synthetic_size(const bench_arguments *a);
 bool bench_options_read(bench_request *b);
 
 /* The command. Its row in the table of commands is in bench_options.c. */
-int bench_run(int argc, char **argv);
+int bench_run(void *values, const command_line *line);
 
 #endif

@@ -211,34 +211,28 @@ static int run_report(const bench_request *b)
     return chip_report(b->arguments.report, size, &how) ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-int bench_run(int argc, char **argv)
+int bench_run(void *values, const command_line *line)
 {
-    bench_request b = {0};
-    bench_arguments *a = &b.arguments;
-#ifndef MONA_NO_VIDEO
-    a->job = (job)JOB_NONE;
-#endif
-    const char *operands[2];
-    const options_result parsed = options_parse(&command_bench, a, argc, argv, operands, &b.given);
-    if (parsed != OPTIONS_RUN)
-        return parsed;
-    a->model = operands[0];
-    if (!bench_options_read(&b))
+    bench_request *b = values;
+    bench_arguments *a = &b->arguments;
+    b->given = line->given;
+    a->model = line->operands[0];
+    if (!bench_options_read(b))
         return EXIT_USAGE;
     if (a->peak) {
         mona_device_properties properties;
-        mona_device_query(b.config.device, &properties);
-        return report_peak(b.config.threads ? b.config.threads : properties.cores, a->json);
+        mona_device_query(b->config.device, &properties);
+        return report_peak(b->config.threads ? b->config.threads : properties.cores, a->json);
     }
     if (a->report)
-        return run_report(&b);
+        return run_report(b);
 #ifndef MONA_NO_VIDEO
     if (a->pipeline)
-        return run_pipeline(&b);
+        return run_pipeline(b);
 #endif
     if (!a->model && a->capacity)
         a->model = "sr_x2_fast";
     if (!a->model)
         return cli_fail(EXIT_USAGE, "usage: mona bench %s", command_bench.usage);
-    return ends_in(a->model, ".om") ? run_om(&b) : run_model(&b);
+    return ends_in(a->model, ".om") ? run_om(b) : run_model(b);
 }

@@ -14,24 +14,20 @@ typedef struct arguments {
     shell completion;
 } arguments;
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    arguments a = {0};
-    const char *operands[2];
-    const options_result result = options_parse(&command_help, &a, argc, argv, operands, NULL);
-    if (result != OPTIONS_RUN)
-        return result;
-    const command *about = operands[0] ? command_find(operands[0]) : NULL;
-    if (operands[0] && !about)
+    arguments *a = values;
+    const command *about = line->operands[0] ? command_find(line->operands[0]) : NULL;
+    if (line->operands[0] && !about)
         return EXIT_USAGE;
-    if (a.man + !!a.completion + !!about > 1)
+    if (a->man + !!a->completion + !!about > 1)
         return cli_fail(EXIT_USAGE, "help: expected a command, --man or --completion, found more "
                                     "than one of them");
-    if (a.man)
+    if (a->man)
         help_print_man();
-    else if (a.completion == SHELL_BASH)
+    else if (a->completion == SHELL_BASH)
         help_print_bash();
-    else if (a.completion == SHELL_ZSH)
+    else if (a->completion == SHELL_ZSH)
         help_print_zsh();
     else if (about)
         help_print(about);
@@ -51,6 +47,7 @@ const command command_help = {
     .name = "help",
     .summary = "print help on a command, the man page or completions",
     .run = run,
+    .values = &(arguments){0},
     .confined = CONFINED_NEVER,
     .usage = "[COMMAND | --man | --completion SHELL]",
     .description = "Lists the commands, or the options of one. It also prints the man page and the "

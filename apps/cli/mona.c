@@ -93,5 +93,5 @@ int main(int argc, char **argv)
     if (!command_named(argv[1]) && meant_tell(argc - 1, argv + 1))
         return EXIT_USAGE;
     const command *wanted = command_find(argv[1]);
-    return wanted ? finish(wanted->run(argc - 1, argv + 1)) : EXIT_USAGE;
+    return wanted ? finish(options_run(wanted, argc - 1, argv + 1)) : EXIT_USAGE;
 }

@@ -283,19 +283,28 @@ static options_result read_arguments(const command *line, void *values, int argc
 options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands, option_set *given)
 {
-    option_set used = {0};
     for (size_t p = 0; p < COMMAND_PARTS_MAX; p++)
         option_defaults(line->parts[p].rows, line->parts[p].count, values);
-    const options_result result = read_arguments(line, values, argc, argv, operands, &used);
-    if (given)
-        *given = used;
+    const options_result result = read_arguments(line, values, argc, argv, operands, given);
     if (result != OPTIONS_RUN)
         return result;
-    if (!has_needs(line, &used) || !files_apart(line, values, operands))
+    if (!has_needs(line, given) || !files_apart(line, values, operands))
         return OPTIONS_BAD;
     if (line->confined != CONFINED_LATER)
         confine(line, values, operands, line->confined == CONFINED_NEVER ? CONFINE_NOT : 0);
     return result;
+}
+
+int options_run(const command *c, int argc, char **argv)
+{
+    command_line line = {argc, argv, .operands = calloc((size_t)argc, sizeof *line.operands)};
+    if (!line.operands)
+        return cli_fail(EXIT_FAILED, "out of memory");
+    int status = options_parse(c, c->values, argc, argv, line.operands, &line.given);
+    if (status == OPTIONS_RUN)
+        status = c->run(c->values, &line);
+    free(line.operands);
+    return status;
 }
 
 bool options_suit(const command *line, const option_set *given, unsigned modes)

@@ -65,14 +65,23 @@ typedef enum confinement {
     CONFINED_LATER,     /* by itself */
 } confinement;
 
+/* How a command was called. */
+typedef struct command_line {
+    int argc;
+    char **argv;           /* argv[0] is its name */
+    const char **operands; /* ends with NULL */
+    option_set given;      /* the rows that were used */
+} command_line;
+
 /* A command: its options and its documentation. */
 typedef struct command {
     const char *name;
-    const char *summary;               /* a few words, for the list of commands */
-    int (*run)(int argc, char **argv); /* argv[0] is its name; returns the exit status */
-    const char *usage;                 /* what follows the name: "IN -o OUT [OPTION]..." */
-    const char *description;           /* one paragraph */
-    const char *examples; /* command lines; after two spaces and '#', what each of them does */
+    const char *summary;                                /* a few words, for the list of commands */
+    int (*run)(void *values, const command_line *line); /* returns the exit status */
+    void *values;            /* fields without a default hold what the command wants in them */
+    const char *usage;       /* what follows the name: "IN -o OUT [OPTION]..." */
+    const char *description; /* one paragraph */
+    const char *examples;    /* command lines; after two spaces and '#', what each of them does */
     option_part parts[COMMAND_PARTS_MAX]; /* the options, whose fields are of the same values */
     size_t operands_min, operands_max;    /* arguments that are not options */
     confinement confined;
@@ -143,13 +152,14 @@ bool options_model(model_source *source, const char *name);
 bool options_model_om(model_source *source, const char *path, const mona_device *device);
 
 /* Sets values from the defaults and then the arguments: `--name value`, `--name=value`, `-o value`,
- * `-j2`, and `--` before operands. values is zeroed, or holds what the command wants in fields
- * without a default. operands has room for operands_max + 1 and ends with NULL. Refuses an option
- * without the one that it needs, and a file to be written that is also read, or written twice
- * (files_apart.c). --help always exists: it prints on stdout and returns OPTIONS_HELP.
- * OPTIONS_BAD: one line was printed. given: gets the rows that were used; may be NULL. */
+ * `-j2`, and `--` before operands. operands has room for argc or for operands_max + 1, and ends
+ * with NULL. Refuses an option without the one that it needs, and a file to be written that is also
+ * read, or written twice (files_apart.c). --help always exists: it prints on stdout and returns
+ * OPTIONS_HELP. OPTIONS_BAD: one line was printed. given: zeroed; gets the rows that were used. */
 options_result options_parse(const command *line, void *values, int argc, char **argv,
                              const char **operands, option_set *given);
+/* Runs a command on what it is called with. Returns the exit status. */
+int options_run(const command *c, int argc, char **argv);
 
 /* No command may write over a file that it reads, or write two results into one file. */
 

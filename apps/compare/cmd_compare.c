@@ -65,28 +65,24 @@ static bool put_results(comparison_log *log, const arguments *a)
     return (!a->html || write_page(log, a)) && check_limits(log, a);
 }
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    arguments a = {.duration = -1, .end = -1};
-    const char *operands[3];
-    const options_result result = options_parse(&command_compare, &a, argc, argv, operands, NULL);
-    if (result != OPTIONS_RUN)
-        return result;
+    arguments *a = values;
     pipeline_error error = {0};
-    if (!option_cut_complete(a.start, a.duration, &a.end, &error))
+    if (!option_cut_complete(a->start, a->duration, &a->end, &error))
         return cli_fail_of(&error);
-    a.a = operands[0];
-    a.b = operands[1];
+    a->a = line->operands[0];
+    a->b = line->operands[1];
     av_log_set_level(AV_LOG_QUIET);
 
-    comparison_log log = {.views_wanted = a.html};
-    const bool good = comparison_run(&log, (compare_settings){.a = a.a,
-                                                              .b = a.b,
-                                                              .start = a.start,
-                                                              .end = a.end,
-                                                              .frames = (uint64_t)a.frames,
-                                                              .scale = a.scale}) &&
-                      put_results(&log, &a);
+    comparison_log log = {.views_wanted = a->html};
+    const bool good = comparison_run(&log, (compare_settings){.a = a->a,
+                                                              .b = a->b,
+                                                              .start = a->start,
+                                                              .end = a->end,
+                                                              .frames = (uint64_t)a->frames,
+                                                              .scale = a->scale}) &&
+                      put_results(&log, a);
     comparison_close(&log);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }
@@ -116,6 +112,7 @@ const command command_compare = {
     .name = "compare",
     .summary = "measure how much two videos or pictures differ",
     .run = run,
+    .values = &(arguments){.duration = -1, .end = -1},
     .confined = CONFINED_AT_ONCE,
     .usage = "A B [OPTION]...",
     .description =

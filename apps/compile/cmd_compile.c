@@ -595,33 +595,27 @@ static int compile_om(const compile_job *job)
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    compile_job job = {0};
-    const char *operands[2];
-    option_set given;
-    const options_result result =
-        options_parse(&command_compile, &job, argc, argv, operands, &given);
-    if (result != OPTIONS_RUN)
-        return result;
-    job.input = operands[0];
-    if (!check_options(&job, &given))
+    compile_job *job = values;
+    job->input = line->operands[0];
+    if (!check_options(job, &line->given))
         return EXIT_USAGE;
-    confine(&command_compile, &job, operands, makes_om(&job) ? CONFINE_NOT : 0);
-    if (makes_om(&job))
-        return compile_om(&job);
+    confine(&command_compile, job, line->operands, makes_om(job) ? CONFINE_NOT : 0);
+    if (makes_om(job))
+        return compile_om(job);
     bool ok =
-        (job.compiled ? take_compiled(&job)
-                      : open_model(&job) && calibrate(&job) && set_precision(&job) && emit(&job)) &&
-        (!wants_programs(&job) ||
-         programs_add(job.input, target_names[job.target], &job.bytes, &job.size, &job.sizes)) &&
-        save(&job);
+        (job->compiled ? take_compiled(job)
+                       : open_model(job) && calibrate(job) && set_precision(job) && emit(job)) &&
+        (!wants_programs(job) || programs_add(job->input, target_names[job->target], &job->bytes,
+                                              &job->size, &job->sizes)) &&
+        save(job);
     if (ok)
-        print_summary(&job);
-    ok = ok && (job.compiled || report(&job));
-    calibration_close(&job.samples);
-    compiler_close(job.model);
-    free(job.bytes);
+        print_summary(job);
+    ok = ok && (job->compiled || report(job));
+    calibration_close(&job->samples);
+    compiler_close(job->model);
+    free(job->bytes);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
@@ -779,6 +773,7 @@ const command command_compile = {
     .name = "compile",
     .summary = "compile an ONNX model into a .mona model",
     .run = run,
+    .values = &(compile_job){.input = NULL},
     .confined = CONFINED_LATER,
     .lists = true,
     .usage = "MODEL -o OUT.mona [OPTION]...",

@@ -267,30 +267,24 @@ static unsigned modes_of(const inspect_job *job, bool onnx, bool om)
                       (!job->computing.size.width ? INSPECT_UNSIZED : 0));
 }
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    inspect_job job = {0};
-    const char *operands[2];
-    option_set given;
-    const options_result result =
-        options_parse(&command_inspect, &job, argc, argv, operands, &given);
-    if (result != OPTIONS_RUN)
-        return result;
-    job.model = operands[0];
-    const bool onnx = ends_in(job.model, ".onnx"), om = ends_in(job.model, ".om");
-    if (!options_config(&job.computing, &job.config) ||
-        !options_suit(&command_inspect, &given, modes_of(&job, onnx, om)) ||
-        !check_options(&job, onnx, om))
+    inspect_job *job = values;
+    job->model = line->operands[0];
+    const bool onnx = ends_in(job->model, ".onnx"), om = ends_in(job->model, ".om");
+    if (!options_config(&job->computing, &job->config) ||
+        !options_suit(&command_inspect, &line->given, modes_of(job, onnx, om)) ||
+        !check_options(job, onnx, om))
         return EXIT_USAGE;
-    if (!kernels_list(job.kernels))
+    if (!kernels_list(job->kernels))
         return EXIT_FAILED;
-    if (job.program || job.kernel)
-        return list_programs(job.model, job.kernel);
-    cJSON *document = onnx ? inspect_onnx(&job) : om ? inspect_om(job.model) : inspect_mona(&job);
+    if (job->program || job->kernel)
+        return list_programs(job->model, job->kernel);
+    cJSON *document = onnx ? inspect_onnx(job) : om ? inspect_om(job->model) : inspect_mona(job);
     if (!document)
         return EXIT_FAILED;
     int status = EXIT_SUCCESS;
-    if (job.json)
+    if (job->json)
         status = json_print(document);
     else
         (onnx ? print_onnx : om ? inspect_om_print : print_model)(document);
@@ -354,6 +348,7 @@ const command command_inspect = {
     .name = "inspect",
     .summary = "describe a model and what it needs",
     .run = run,
+    .values = &(inspect_job){0},
     .confined = CONFINED_AT_ONCE,
     .usage = "MODEL [OPTION]...",
     .description = "Describes a .mona model (a file or a built-in one), the nodes of an .onnx "

@@ -66,24 +66,19 @@ static cJSON *fusion_rules(void)
 
 enum { OPS_FUSION = 1 << 0 }; /* the bit of its mode */
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
+    arguments *a = values;
     static const char *const keys[] = {"operator",   "since",  "inputs", "maps",
                                        "precisions", "arrays", "types"};
     static const char *const rule_keys[] = {"rule", "may be off", "pass", "does"};
-    arguments a = {0};
-    const char *operands[1];
-    option_set given;
-    const options_result result = options_parse(&command_ops, &a, argc, argv, operands, &given);
-    if (result != OPTIONS_RUN)
-        return result;
-    if (!options_suit(&command_ops, &given, a.fusion ? OPS_FUSION : 0))
+    if (!options_suit(&command_ops, &line->given, a->fusion ? OPS_FUSION : 0))
         return EXIT_USAGE;
-    cJSON *list = a.fusion ? fusion_rules() : operators(a.engine);
+    cJSON *list = a->fusion ? fusion_rules() : operators(a->engine);
     int status = EXIT_SUCCESS;
-    if (a.json)
+    if (a->json)
         status = json_print(list);
-    else if (a.fusion)
+    else if (a->fusion)
         table_print(list, rule_keys, sizeof rule_keys / sizeof *rule_keys);
     else
         table_print(list, keys, sizeof keys / sizeof *keys);
@@ -108,6 +103,7 @@ const command command_ops = {
     .name = "ops",
     .summary = "list the ONNX operators that mona knows",
     .run = run,
+    .values = &(arguments){0},
     .confined = CONFINED_NEVER,
     .usage = "[OPTION]...",
     .description =

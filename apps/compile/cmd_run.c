@@ -261,25 +261,20 @@ static bool run_mona(run_job *job, input_array *inputs)
 
 enum { RUN_REFERENCE = 1 << 0 }; /* the bit of its mode */
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    run_job job = {.batch = 1, .images = 1};
-    const char *operands[2];
-    option_set given;
-    const options_result result = options_parse(&command_run, &job, argc, argv, operands, &given);
-    if (result != OPTIONS_RUN)
-        return result;
-    job.model = operands[0];
-    if (!options_suit(&command_run, &given, job.reference ? RUN_REFERENCE : 0) ||
-        !check_options(&job))
+    run_job *job = values;
+    job->model = line->operands[0];
+    if (!options_suit(&command_run, &line->given, job->reference ? RUN_REFERENCE : 0) ||
+        !check_options(job))
         return EXIT_USAGE;
-    if (!kernels_load(job.kernels))
+    if (!kernels_load(job->kernels))
         return EXIT_FAILED;
     input_array inputs[MONA_MAX_IO] = {0};
-    const bool ok = ends_in(job.model, ".onnx") ? run_onnx(&job, inputs)
-                    : ends_in(job.model, ".om")
-                        ? run_om(job.model, job.config.device, &job.inputs, &job.outputs, job.raw)
-                        : run_mona(&job, inputs);
+    const bool ok = ends_in(job->model, ".onnx") ? run_onnx(job, inputs)
+                    : ends_in(job->model, ".om") ? run_om(job->model, job->config.device,
+                                                          &job->inputs, &job->outputs, job->raw)
+                                                 : run_mona(job, inputs);
     for (unsigned i = 0; i < MONA_MAX_IO; i++)
         free(inputs[i].file);
     return ok ? EXIT_SUCCESS : EXIT_FAILED;
@@ -319,6 +314,7 @@ const command command_run = {
     .name = "run",
     .summary = "run a model on arrays in .npy files",
     .run = run,
+    .values = &(run_job){.batch = 1, .images = 1},
     .confined = CONFINED_AT_ONCE,
     .lists = true,
     .usage = "MODEL -i IN.npy -o OUT.npy [OPTION]...",

@@ -195,35 +195,30 @@ static bool show(const list *l, const arguments *a, long turn)
 
 enum { DEVICES_CHECK = 1 << 0 }; /* the bit of its mode */
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    arguments a = {0};
+    arguments *a = values;
     list l = {0};
-    const char *operands[1];
-    option_set given;
-    options_result result = options_parse(&command_devices, &a, argc, argv, operands, &given);
-    if (result != OPTIONS_RUN)
-        return result;
-    if (!options_suit(&command_devices, &given, a.check ? DEVICES_CHECK : 0))
+    if (!options_suit(&command_devices, &line->given, a->check ? DEVICES_CHECK : 0))
         return EXIT_USAGE;
-    if (a.check)
+    if (a->check)
         return devices_check_ascend() ? EXIT_SUCCESS : EXIT_FAILED;
     open_list(&l);
-    if (!a.json) {
+    if (!a->json) {
         tell_missing(&l);
         fprintf(stderr, "sandbox of commands that read files: %s\n", sandbox_possible());
     }
-    if (a.peak && !measure_peaks(&l))
+    if (a->peak && !measure_peaks(&l))
         return EXIT_FAILED;
     /* Utilisation and power are differences between readings. */
     read_list(&l);
-    sleep_for(a.watch > 0 ? a.watch : 0.1);
-    const long turns = a.times ? a.times : a.watch > 0 ? -1 : 1;
+    sleep_for(a->watch > 0 ? a->watch : 0.1);
+    const long turns = a->times ? a->times : a->watch > 0 ? -1 : 1;
     for (long turn = 0; turn != turns; turn++) {
         if (turn)
-            sleep_for(a.watch);
+            sleep_for(a->watch);
         read_list(&l);
-        if (!show(&l, &a, turn))
+        if (!show(&l, a, turn))
             return EXIT_FAILED;
     }
     return EXIT_SUCCESS;
@@ -254,6 +249,7 @@ const command command_devices = {
     .name = "devices",
     .summary = "list the devices that mona can compute on",
     .run = run,
+    .values = &(arguments){0},
     .confined = CONFINED_NEVER,
     .usage = "[--watch SECONDS] [--peak] [--json] | --check",
     .description = "Lists the devices that answer, with the readings of their sensors where the "

@@ -214,20 +214,21 @@ static bool make_folders(const batch *b, char *output)
 /* The arguments for a file. The caller frees the NULL-terminated array, but not the strings. */
 static char **arguments_for(const batch *b, const batch_file *f)
 {
-    char **to = malloc(((size_t)b->asked->argc + 7) * sizeof *to);
+    const command_line *line = b->asked->line;
+    char **to = malloc(((size_t)line->argc + 7) * sizeof *to);
     int n = 0;
     if (!to)
         return NULL;
     to[n++] = "mona";
-    for (int k = 0; k < b->asked->argc; k++) {
-        const char *const *operand = b->asked->operands;
-        while (*operand && *operand != b->asked->argv[k])
+    for (int k = 0; k < line->argc; k++) {
+        const char *const *operand = line->operands;
+        while (*operand && *operand != line->argv[k])
             operand++;
-        if (!strcmp(b->asked->argv[k], "--out-dir"))
+        if (!strcmp(line->argv[k], "--out-dir"))
             k++;
-        else if (!*operand && strncmp(b->asked->argv[k], "--out-dir=", 10) &&
-                 strcmp(b->asked->argv[k], "--recursive") && strcmp(b->asked->argv[k], "--"))
-            to[n++] = b->asked->argv[k];
+        else if (!*operand && strncmp(line->argv[k], "--out-dir=", 10) &&
+                 strcmp(line->argv[k], "--recursive") && strcmp(line->argv[k], "--"))
+            to[n++] = line->argv[k];
     }
     if (b->asked->dry_run && !b->asked->json)
         to[n++] = "--json";
@@ -480,7 +481,7 @@ static int prepare(batch *b)
     if (snprintf(b->manifest, sizeof b->manifest, "%s%smanifest.json", b->folder, gap(b->folder)) >=
         (int)sizeof b->manifest)
         return cli_fail(EXIT_FAILED, "--out-dir: the name is too long");
-    for (const char *const *operand = b->asked->operands; *operand; operand++)
+    for (const char *const *operand = b->asked->line->operands; *operand; operand++)
         if (!add_operand(b, *operand))
             return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", *operand, strerror(errno));
     if (b->passed && !b->asked->quiet)

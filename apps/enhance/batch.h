@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "apps/cli/options.h"
 #include "apps/enhance/progress.h"
 
 /* -y and -n: whether an output that exists may be replaced. */
@@ -37,9 +38,7 @@ bool overwrite_allowed(overwrite answer, const char *output, const char *input, 
                        bool *keep);
 
 typedef struct batch_request {
-    int argc;
-    char **argv; /* the command's arguments */
-    const char *const *operands;
+    const command_line *line;
     const char *folder;
     const char *format; /* of videos, as -f has it; NULL: that of the input's name */
     progress_style progress;
@@ -47,10 +46,10 @@ typedef struct batch_request {
     overwrite answer;
 } batch_request;
 
-/* Enhances what operands (ending with NULL) stand for: files, patterns, and the videos and pictures
- * in folders. recursive: also in folders below, which are recreated in the results' folder. Each
- * file gets argv without those operands and without --out-dir. Results go into folder, together
- * with manifest.json, which has the outcome for every file. A result that exists and is not older
+/* Enhances what the line's operands stand for: files, patterns, and the videos and pictures in
+ * folders. recursive: also in folders below, which are recreated in the results' folder. Each file
+ * gets the line without those operands and without --out-dir. Results go into folder, together with
+ * manifest.json, which has the outcome for every file. A result that exists and is not older
  * than its input is kept, unless the answer is yes; if it is no, older ones are kept too. Returns
  * the exit status: 0 only if every file was done or kept. dry_run: nothing is written; prints what
  * each file and all of them would take, or the plans as JSON. */

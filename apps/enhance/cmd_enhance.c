@@ -30,8 +30,6 @@ typedef struct arguments {
     job job; /* first: the fields of the job's rows are of it */
     const char *out_dir;
     char *chosen; /* owned: the output, where none was given */
-    const char *operands[MAX_INPUTS + 1];
-    option_set given;
     progress_style progress;
     const char *html;
     double preview;
@@ -52,11 +50,11 @@ static unsigned modes_of(const arguments *a)
                   (a->job.is_live ? JOB_MODE_LIVE : 0) | (a->out_dir ? JOB_MODE_BATCH : 0));
 }
 
-static options_result check_batch(const arguments *a)
+static options_result check_batch(const arguments *a, const command_line *line)
 {
-    if (!options_suit(&command_enhance, &a->given, modes_of(a)))
+    if (!options_suit(&command_enhance, &line->given, modes_of(a)))
         return OPTIONS_BAD;
-    if (!a->operands[0])
+    if (!line->operands[0])
         return cli_fail(OPTIONS_BAD, "--out-dir: expected files, folders or patterns, found none");
     return OPTIONS_RUN;
 }
@@ -74,16 +72,18 @@ static bool check_preview(const arguments *a)
 }
 
 /* As most other programs take them, "IN OUT" and "-i IN OUT". */
-static options_result tell_operands(const arguments *a, int argc, char **argv)
+static options_result tell_operands(const arguments *a, const command_line *line)
 {
     char text[MEANT_TEXT];
-    const char *const *operands = a->operands;
+    const char *const *operands = line->operands;
     const char *first = a->job.input.path ? a->job.input.path : operands[0];
     const char *second = operands[a->job.input.path ? 0 : 1];
     if (!a->job.output && !operands[a->job.input.path ? 1 : 2])
-        return cli_fail(
-            OPTIONS_BAD, "expected one input, found %s and %s; to write into the second: %s", first,
-            second, meant_text(text, "enhance", argv + 1, argc - 1, meant_output(first), second));
+        return cli_fail(OPTIONS_BAD,
+                        "expected one input, found %s and %s; to write into the second: %s", first,
+                        second,
+                        meant_text(text, "enhance", line->argv + 1, line->argc - 1,
+                                   meant_output(first), second));
     return cli_fail(OPTIONS_BAD, "expected one input or --out-dir, found %s and %s", first, second);
 }
 
@@ -99,12 +99,10 @@ static bool choose_output(arguments *a)
     return a->chosen || cli_fail(0, "out of memory");
 }
 
-static options_result parse(arguments *a, int argc, char **argv)
+/* What the values say together. */
+static options_result complete(arguments *a, const command_line *line)
 {
-    options_result result = options_parse(&command_enhance, a, argc, argv, a->operands, &a->given);
-    if (result != OPTIONS_RUN)
-        return result;
-    a->job.given = options_given_of(&command_enhance, &a->given, job_rows, JOB_ROWS);
+    a->job.given = options_given_of(&command_enhance, &line->given, job_rows, JOB_ROWS);
     a->job.limits = policy_of_service()->limits;
     if (a->job.allow && policy_of_service()->given && !policy_of_service()->playlist)
         return cli_fail(OPTIONS_BAD,
@@ -120,10 +118,10 @@ static options_result parse(arguments *a, int argc, char **argv)
     if (a->preview >= 0)
         a->job.input.start = a->preview, a->job.input.end = 0;
     if (a->out_dir)
-        return check_batch(a);
-    const char *const *operands = a->operands;
+        return check_batch(a, line);
+    const char *const *operands = line->operands;
     if (operands[0] && (a->job.input.path || operands[1]))
-        return tell_operands(a, argc, argv);
+        return tell_operands(a, line);
     if (operands[0])
         a->job.input.path = operands[0];
     if (!a->job.input.path)
@@ -133,7 +131,7 @@ static options_result parse(arguments *a, int argc, char **argv)
         return OPTIONS_BAD;
     if (!a->job.output)
         return cli_fail(OPTIONS_BAD, "expected an output: -o OUT");
-    return options_suit(&command_enhance, &a->given, modes_of(a)) ? result : OPTIONS_BAD;
+    return options_suit(&command_enhance, &line->given, modes_of(a)) ? OPTIONS_RUN : OPTIONS_BAD;
 }
 
 /* Distinguishes files that cannot be read from those that are not images. */
@@ -280,56 +278,54 @@ static unsigned to_confine(const arguments *a)
                            : 0));
 }
 
-static int enhance(int argc, char **argv)
+static int enhance(void *values, const command_line *line)
 {
-    arguments a = {.job = JOB_NONE, .preview = -1};
-    const options_result result = parse(&a, argc, argv);
+    arguments *a = values;
+    const options_result result = complete(a, line);
     if (result != OPTIONS_RUN)
         return result;
     const int notify = watchdog_open();
-    confine(&command_enhance, &a, a.operands, to_confine(&a));
+    confine(&command_enhance, a, line->operands, to_confine(a));
     pipeline_error error = {0};
-    if (!a.out_dir && !limits_apply(&a.job.limits, &error))
+    if (!a->out_dir && !limits_apply(&a->job.limits, &error))
         return cli_fail_of(&error);
-    if (a.out_dir)
-        return batch_run(&(batch_request){.argc = argc,
-                                          .argv = argv,
-                                          .operands = a.operands,
-                                          .folder = a.out_dir,
-                                          .format = a.job.format,
-                                          .progress = a.progress,
-                                          .recursive = a.recursive,
-                                          .quiet = a.quiet,
-                                          .dry_run = a.dry_run,
-                                          .json = a.json,
-                                          .answer = a.answer});
-    if (!take_pipe(&a.job.input.path) || !take_piped_picture(&a))
+    if (a->out_dir)
+        return batch_run(&(batch_request){.line = line,
+                                          .folder = a->out_dir,
+                                          .format = a->job.format,
+                                          .progress = a->progress,
+                                          .recursive = a->recursive,
+                                          .quiet = a->quiet,
+                                          .dry_run = a->dry_run,
+                                          .json = a->json,
+                                          .answer = a->answer});
+    if (!take_pipe(&a->job.input.path) || !take_piped_picture(a))
         return EXIT_FAILED;
 
-    progress shown = progress_begin(a.quiet, a.progress);
-    shown.stats = a.stats;
-    shown.metrics = a.metrics;
+    progress shown = progress_begin(a->quiet, a->progress);
+    shown.stats = a->stats;
+    shown.metrics = a->metrics;
     shown.notify = notify;
-    shown.camera = a.camera;
-    shown.keep_latency = a.html || a.stats;
-    const bool image = job_takes_picture(a.job.input.path, a.job.output, a.preview >= 0);
+    shown.camera = a->camera;
+    shown.keep_latency = a->html || a->stats;
+    const bool image = job_takes_picture(a->job.input.path, a->job.output, a->preview >= 0);
     atomic_bool interrupted = false;
-    job_run run = {.job = a.job};
+    job_run run = {.job = a->job};
     run.job.notes = (pipeline_notes){progress_note, &shown};
-    run.job.ends = a.job.is_live ? &interrupted : NULL;
+    run.job.ends = a->job.is_live ? &interrupted : NULL;
     int status = EXIT_SUCCESS;
-    if (a.job.is_live)
+    if (a->job.is_live)
         stop_asks(&interrupted);
-    if (!job_open(&run, modes_of(&a) | (image ? JOB_MODE_PICTURE : 0), &error))
+    if (!job_open(&run, modes_of(a) | (image ? JOB_MODE_PICTURE : 0), &error))
         status = cli_fail_of(&error);
     if (!status)
-        status = check_files(&a, image);
+        status = check_files(a, image);
     if (!status)
-        status = enhance_one(&a, &run, &shown);
+        status = enhance_one(a, &run, &shown);
     stop_asks(NULL);
     job_close(&run);
     progress_close(&shown);
-    free(a.chosen);
+    free(a->chosen);
     return status ? status : stop_signal() ? 128 + stop_signal() : EXIT_SUCCESS;
 }
 
@@ -398,6 +394,7 @@ const command command_enhance = {
     .name = "enhance",
     .summary = "make a video or a picture larger and cleaner",
     .run = enhance,
+    .values = &(arguments){.job = JOB_NONE, .preview = -1},
     .confined = CONFINED_LATER,
     .usage = "IN -o OUT [OPTION]..., or IN... --out-dir FOLDER",
     .description = "Enlarges and denoises a video or a picture. Sound, subtitles, "

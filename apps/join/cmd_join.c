@@ -55,19 +55,14 @@ static bool join(const char *output, overwrite answer, bool quiet)
     return good;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    arguments a = {.yes = false};
-    const char *output[2];
-    option_set given;
+    arguments *a = values;
     overwrite answer;
-    const options_result parsed = options_parse(&command_join, &a, argc, argv, output, &given);
-    if (parsed != OPTIONS_RUN)
-        return parsed;
-    if (!overwrite_read(&answer, a.yes, a.no))
+    if (!overwrite_read(&answer, a->yes, a->no))
         return EXIT_USAGE;
     av_log_set_level(AV_LOG_QUIET);
-    return join(output[0], answer, a.quiet) ? EXIT_SUCCESS : EXIT_FAILED;
+    return join(line->operands[0], answer, a->quiet) ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
 static const option rows[] = {
@@ -80,6 +75,7 @@ const command command_join = {
     .name = "join",
     .summary = "put the parts of a video together",
     .run = run,
+    .values = &(arguments){0},
     .confined = CONFINED_LATER,
     .usage = "OUT [OPTION]...",
     .description = "Makes OUT of the parts that mona enhance --part has left in OUT.resume, "

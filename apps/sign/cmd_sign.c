@@ -36,23 +36,19 @@ static bool sign(const char *path, const char *key)
     return good;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    sign_job job = {0};
-    const char *operands[MAX_MODELS + 1];
-    const options_result result = options_parse(&command_sign, &job, argc, argv, operands, NULL);
+    sign_job *job = values;
     pipeline_error error = {0};
-    if (result != OPTIONS_RUN)
-        return result;
-    if (!job.key)
+    if (!job->key)
         return cli_fail(EXIT_USAGE, "expected a key: --key FILE (with --new, mona makes one)");
-    if (!operands[0] && !job.new_key)
+    if (!line->operands[0] && !job->new_key)
         return cli_fail(EXIT_USAGE, "expected models to sign, or --new");
-    if (job.new_key && !minisign_new_key(job.key, &error))
+    if (job->new_key && !minisign_new_key(job->key, &error))
         return cli_fail_of(&error);
     bool good = true;
-    for (const char **model = operands; *model; model++)
-        good &= sign(*model, job.key);
+    for (const char **model = line->operands; *model; model++)
+        good &= sign(*model, job->key);
     return good ? EXIT_SUCCESS : EXIT_FAILED;
 }
 
@@ -69,6 +65,7 @@ const command command_sign = {
     .name = "sign",
     .summary = "sign models, for devices that take only those",
     .run = run,
+    .values = &(sign_job){0},
     .confined = CONFINED_NEVER, /* it reads a secret, and models that it vouches for */
     .usage = "MODEL.mona... --key FILE [--new]",
     .description = "Writes MODEL.mona.minisig: an Ed25519 signature as the program minisign has "

@@ -307,24 +307,19 @@ static int evaluate(eval_job *job)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    eval_job job = {0};
-    const char *operands[2];
-    option_set given;
-    const options_result result = options_parse(&command_eval, &job, argc, argv, operands, &given);
-    if (result != OPTIONS_RUN)
-        return result;
-    job.model = operands[0];
-    if (!check_options(&job, &given))
+    eval_job *job = values;
+    job->model = line->operands[0];
+    if (!check_options(job, &line->given))
         return EXIT_USAGE;
-    if (!strcmp(job.model, "bicubic"))
-        return evaluate(&job);
+    if (!strcmp(job->model, "bicubic"))
+        return evaluate(job);
     model_source source;
     int status = EXIT_FAILED;
-    if (options_model(&source, job.model)) {
-        job.named = &source.model;
-        status = evaluate(&job);
+    if (options_model(&source, job->model)) {
+        job->named = &source.model;
+        status = evaluate(job);
     }
     model_source_close(&source);
     return status;
@@ -362,6 +357,7 @@ const command command_eval = {
     .name = "eval",
     .summary = "measure the quality of a model's pictures",
     .run = run,
+    .values = &(eval_job){0},
     .confined = CONFINED_AT_ONCE,
     .lists = true,
     .usage = "MODEL --set DIR --protocol sr|denoise [OPTION]...",

@@ -196,38 +196,30 @@ static unsigned modes_of(const arguments *a)
     return (a->no_engine ? VERIFY_REFERENCE : 0) | (a->json ? VERIFY_JSON : 0);
 }
 
-static int run(int argc, char **argv)
+static int run(void *values, const command_line *line)
 {
-    arguments a = {0};
+    arguments *a = values;
     summary s = {0};
-    const char **folders = calloc((size_t)argc + 1, sizeof *folders);
-    if (!folders)
-        return cli_fail(EXIT_FAILED, "out of memory");
-    option_set given;
-    options_result parsed = options_parse(&command_verify, &a, argc, argv, folders, &given);
-    if (parsed == OPTIONS_RUN && !options_suit(&command_verify, &given, modes_of(&a)))
-        parsed = OPTIONS_BAD;
+    if (!options_suit(&command_verify, &line->given, modes_of(a)))
+        return EXIT_USAGE;
     cJSON *list = cJSON_CreateArray();
-    bool ok = parsed == OPTIONS_RUN && find_device(&a);
-    for (size_t i = 0; ok && folders[i]; i++) {
+    bool ok = find_device(a);
+    for (const char **folder = line->operands; ok && *folder; folder++) {
         case_result r;
-        ok = run_case(&a, folders[i], &r);
+        ok = run_case(a, *folder, &r);
         if (!ok)
             break;
         count(&s, &r);
-        if (a.json)
-            add_case(list, folders[i], &r);
-        else if (!a.quiet || r.verdict != PASSED || (r.engine.compiled && !r.engine.passed))
-            print_case(folders[i], &r);
+        if (a->json)
+            add_case(list, *folder, &r);
+        else if (!a->quiet || r.verdict != PASSED || (r.engine.compiled && !r.engine.passed))
+            print_case(*folder, &r);
     }
-    if (ok && a.json)
+    if (ok && a->json)
         ok = json_print(list) == EXIT_SUCCESS;
     else if (ok)
-        print_summary(&a, &s);
+        print_summary(a, &s);
     cJSON_Delete(list);
-    free(folders);
-    if (parsed != OPTIONS_RUN)
-        return parsed;
     return ok && !s.verdicts[FAILED] && !s.verdicts[REFUSED] && !s.engine_failed ? EXIT_SUCCESS
                                                                                  : EXIT_FAILED;
 }
@@ -265,6 +257,7 @@ const command command_verify = {
     .name = "verify",
     .summary = "run test cases of ONNX models",
     .run = run,
+    .values = &(arguments){0},
     .confined = CONFINED_AT_ONCE,
     .lists = true,
     .usage = "CASE... [OPTION]...",
