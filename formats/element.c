@@ -45,6 +45,17 @@ static const struct element_row *row_of(int64_t type)
     return type >= 0 && type < ELEMENT_TYPE_COUNT ? &rows[type] : NULL;
 }
 
+element_type element_of(mona_type type)
+{
+    static const element_type elements[MONA_TYPE_COUNT] = {
+        [MONA_U8] = ELEMENT_UINT8,   [MONA_S8] = ELEMENT_INT8,     [MONA_F16] = ELEMENT_FLOAT16,
+        [MONA_U16] = ELEMENT_UINT16, [MONA_F32] = ELEMENT_FLOAT32, [MONA_S16] = ELEMENT_INT16,
+        [MONA_S32] = ELEMENT_INT32,  [MONA_U32] = ELEMENT_UINT32,  [MONA_S64] = ELEMENT_INT64,
+        [MONA_U64] = ELEMENT_UINT64,
+    };
+    return elements[type];
+}
+
 const char *element_name(int64_t type)
 {
     const struct element_row *row = row_of(type);

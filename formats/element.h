@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mona.h"
+
 typedef enum element_type {
     ELEMENT_UNDEFINED,
     ELEMENT_FLOAT32,
@@ -41,6 +43,9 @@ typedef enum element_type {
     ELEMENT_INT2,
     ELEMENT_TYPE_COUNT,
 } element_type;
+
+/* That of numbers which the engine stores as its own type. */
+element_type element_of(mona_type type);
 
 /* ONNX's name in lower case; "unknown" for other numbers. */
 const char *element_name(int64_t type);

@@ -6,43 +6,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/element.h"
-
 static const struct {
-    const char *descr, *name;
+    const char *descr;
     element_type element;
 } types[] = {
-    [NPY_F4] = {"<f4", "float32", ELEMENT_FLOAT32}, [NPY_F2] = {"<f2", "float16", ELEMENT_FLOAT16},
-    [NPY_F8] = {"<f8", "float64", ELEMENT_DOUBLE},  [NPY_U1] = {"|u1", "uint8", ELEMENT_UINT8},
-    [NPY_I1] = {"|i1", "int8", ELEMENT_INT8},       [NPY_U2] = {"<u2", "uint16", ELEMENT_UINT16},
-    [NPY_I4] = {"<i4", "int32", ELEMENT_INT32},     [NPY_I8] = {"<i8", "int64", ELEMENT_INT64},
-    [NPY_I2] = {"<i2", "int16", ELEMENT_INT16},     [NPY_U4] = {"<u4", "uint32", ELEMENT_UINT32},
-    [NPY_U8] = {"<u8", "uint64", ELEMENT_UINT64},   [NPY_B1] = {"|b1", "bool", ELEMENT_BOOL},
+    {"<f4", ELEMENT_FLOAT32}, {"<f2", ELEMENT_FLOAT16}, {"<f8", ELEMENT_DOUBLE},
+    {"|u1", ELEMENT_UINT8},   {"|i1", ELEMENT_INT8},    {"<u2", ELEMENT_UINT16},
+    {"<i4", ELEMENT_INT32},   {"<i8", ELEMENT_INT64},   {"<i2", ELEMENT_INT16},
+    {"<u4", ELEMENT_UINT32},  {"<u8", ELEMENT_UINT64},  {"|b1", ELEMENT_BOOL},
 };
 
 #define MAGIC "\x93NUMPY"
 
 enum { TYPE_COUNT = sizeof types / sizeof *types, PREFIX = 10 };
 
-size_t npy_type_size(npy_type type)
-{
-    return element_size(types[type].element);
-}
-
-const char *npy_type_name(npy_type type)
-{
-    return types[type].name;
-}
-
-bool npy_type_real(npy_type type)
-{
-    return element_is_float(types[type].element);
-}
-
 double npy_value(const npy_array *array, uint64_t i)
 {
-    return element_number(types[array->type].element,
-                          (const uint8_t *)array->data + i * npy_type_size(array->type));
+    return element_number(array->type,
+                          (const uint8_t *)array->data + i * element_size(array->type));
 }
 
 /* ---- reading ------------------------------------------------------------------------------ */
@@ -64,7 +45,7 @@ static bool parse_type(npy_array *array, const char *header, format_error *error
     for (int i = 0; descr && i < TYPE_COUNT; i++)
         if (descr[0] == '\'' && strchr("<|=", descr[1]) && descr[1] &&
             !strncmp(descr + 2, types[i].descr + 1, 2) && descr[4] == '\'') {
-            array->type = (npy_type)i;
+            array->type = types[i].element;
             return true;
         }
     const char *found = descr ? descr : "(none)";
@@ -147,7 +128,7 @@ bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error
     size_t begin;
     if (!npy_parse_header(array, bytes, size, &begin, error))
         return false;
-    const uint64_t expected = array->count * npy_type_size(array->type), found = size - begin;
+    const uint64_t expected = array->count * element_size(array->type), found = size - begin;
     if (expected != found)
         return format_fail(error, "the .npy shape needs %" PRIu64 " bytes, found %" PRIu64,
                            expected, found);
@@ -160,8 +141,11 @@ bool npy_parse(npy_array *array, const uint8_t *bytes, size_t size, format_error
 uint8_t *npy_format(const npy_array *array, size_t *size)
 {
     char header[256];
+    int type = 0;
+    while (types[type].element != array->type)
+        type++;
     int n = snprintf(header, sizeof header, "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                     types[array->type].descr);
+                     types[type].descr);
     for (unsigned i = 0; i < array->rank; i++)
         n += snprintf(header + n, sizeof header - (size_t)n, "%" PRIu64 "%s", array->shape[i],
                       i + 1 < array->rank ? ", "
@@ -170,7 +154,7 @@ uint8_t *npy_format(const npy_array *array, size_t *size)
     n += snprintf(header + n, sizeof header - (size_t)n, "), }");
     /* Spaces and a newline pad the data to a multiple of 64. */
     const size_t length = ((size_t)n + 1 + PREFIX + 63) / 64 * 64 - PREFIX;
-    const size_t data = array->count * npy_type_size(array->type);
+    const size_t data = array->count * element_size(array->type);
     uint8_t *bytes = malloc(PREFIX + length + data);
     if (!bytes)
         return NULL;

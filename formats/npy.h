@@ -11,36 +11,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "formats/element.h"
 #include "formats/error.h"
-
-typedef enum npy_type {
-    NPY_F4,
-    NPY_F2,
-    NPY_F8,
-    NPY_U1,
-    NPY_I1,
-    NPY_U2,
-    NPY_I4,
-    NPY_I8,
-    NPY_I2,
-    NPY_U4,
-    NPY_U8,
-    NPY_B1, /* 0 or 1 */
-} npy_type;
 
 enum { NPY_MAX_RANK = 8 };
 
 typedef struct npy_array {
-    npy_type type;
-    unsigned rank; /* 0: a single number */
+    element_type type; /* one that NumPy has; BOOL: 0 or 1 */
+    unsigned rank;     /* 0: a single number */
     uint64_t shape[NPY_MAX_RANK];
     uint64_t count; /* product of the shape */
     void *data;     /* count elements */
 } npy_array;
-
-size_t npy_type_size(npy_type type);
-const char *npy_type_name(npy_type type); /* "float32" */
-bool npy_type_real(npy_type type);        /* floats, not integers or bools */
 
 /* The value of element i. */
 double npy_value(const npy_array *array, uint64_t i);

@@ -141,17 +141,6 @@ npy_array array_first_of(const npy_array *array, size_t images, const array_side
     return first;
 }
 
-/* The .npy type that holds a tensor's stored elements. */
-static npy_type stored_type(mona_type type)
-{
-    static const npy_type stored[MONA_TYPE_COUNT] = {
-        [MONA_U8] = NPY_U1,  [MONA_S8] = NPY_I1,  [MONA_F16] = NPY_F2, [MONA_U16] = NPY_U2,
-        [MONA_F32] = NPY_F4, [MONA_S16] = NPY_I2, [MONA_S32] = NPY_I4, [MONA_U32] = NPY_U4,
-        [MONA_S64] = NPY_I8, [MONA_U64] = NPY_U8,
-    };
-    return stored[type];
-}
-
 void array_tell_clipped(const planes *p, const char *path, size_t clipped, const char *hint)
 {
     const mona_tensor_info *t = &p->info;
@@ -166,8 +155,8 @@ void array_tell_clipped(const planes *p, const char *path, size_t clipped, const
 size_t array_fill(planes *p, const npy_array *array)
 {
     size_t clipped = 0;
-    if (array->type == stored_type(p->info.type)) {
-        memcpy(p->buffer.data, array->data, p->count * npy_type_size(array->type));
+    if (array->type == element_of(p->info.type)) {
+        memcpy(p->buffer.data, array->data, p->count * element_size(array->type));
         return 0;
     }
     for (size_t i = 0; i < p->count; i++) {
@@ -180,15 +169,15 @@ size_t array_fill(planes *p, const npy_array *array)
 
 bool array_to_planes(planes *p, const input_array *in, const char *path)
 {
-    const npy_type stored = stored_type(p->info.type), found = in->array.type;
-    const bool real = npy_type_real(found),
+    const element_type stored = element_of(p->info.type), found = in->array.type;
+    const bool real = element_is_float(found),
                whole = p->info.type != MONA_F16 && p->info.type != MONA_F32;
     if (in->channels != p->info.channels)
         return cli_fail(0, "%s: input '%s' has %u channels, found %u", path, p->info.name,
                         p->info.channels, in->channels);
-    if (whole && found != stored && found != NPY_B1 && !real)
+    if (whole && found != stored && found != ELEMENT_BOOL && !real)
         return cli_fail(0, "%s: input '%s' takes %s or floats, found %s", path, p->info.name,
-                        npy_type_name(stored), npy_type_name(found));
+                        element_name(stored), element_name(found));
     array_tell_clipped(p, path, array_fill(p, &in->array),
                        p->info.type == MONA_F16
                            ? ", as fp16 holds no others"
@@ -213,8 +202,11 @@ static bool write_array(const char *path, const npy_array *array)
 bool array_write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,
                         float *data)
 {
-    const npy_array array = {
-        NPY_F4, 4, {1, channels, height, width}, (uint64_t)channels * height * width, data};
+    const npy_array array = {ELEMENT_FLOAT32,
+                             4,
+                             {1, channels, height, width},
+                             (uint64_t)channels * height * width,
+                             data};
     return write_array(path, &array);
 }
 
@@ -222,7 +214,7 @@ bool array_write_shaped(const planes *p, npy_array array, const char *path, bool
 {
     array.count = p->count;
     if (raw) {
-        array.type = stored_type(p->info.type);
+        array.type = element_of(p->info.type);
         array.data = p->buffer.data;
         return write_array(path, &array);
     }
@@ -231,7 +223,7 @@ bool array_write_shaped(const planes *p, npy_array array, const char *path, bool
         return cli_fail(0, "out of memory");
     for (size_t i = 0; i < p->count; i++)
         data[i] = (float)planes_get(p, i);
-    array.type = NPY_F4;
+    array.type = ELEMENT_FLOAT32;
     array.data = data;
     const bool ok = write_array(path, &array);
     free(data);

@@ -45,7 +45,7 @@ static bool read_header(array_file *f)
 
 static bool is_whole(const array_file *f)
 {
-    const uint64_t expected = f->begin + f->array.count * npy_type_size(f->array.type);
+    const uint64_t expected = f->begin + f->array.count * element_size(f->array.type);
     const bool sought = !fseeko(f->stream, 0, SEEK_END);
     const off_t found = sought ? ftello(f->stream) : -1;
     return (found >= 0 && (uint64_t)found == expected) ||
@@ -137,7 +137,7 @@ bool calibration_array_count(const char *path, const compiler *model, unsigned i
 /* Reads the elements of one input. */
 static bool read_elements(array_file *f, uint64_t place, npy_array *part)
 {
-    const size_t size = npy_type_size(f->array.type);
+    const size_t size = element_size(f->array.type);
     *part = (npy_array){.type = f->array.type, .count = f->array.count / f->count};
     part->data = malloc(part->count * size);
     if (!part->data)
@@ -149,15 +149,16 @@ static bool read_elements(array_file *f, uint64_t place, npy_array *part)
 }
 
 /* Whether an array has the type of the planes, and so what they hold. */
-static bool is_stored(const calibration_feed *f, npy_type type)
+static bool is_stored(const calibration_feed *f, element_type type)
 {
-    return (f->planes == MONA_S8 && type == NPY_I1) || (f->planes == MONA_U16 && type == NPY_U2);
+    return (f->planes == MONA_S8 && type == ELEMENT_INT8) ||
+           (f->planes == MONA_U16 && type == ELEMENT_UINT16);
 }
 
 static bool to_input(const calibration *c, const npy_array *part, const compiler_tensor *t,
                      const reference_array *sides, const char *name, reference_array *input)
 {
-    const bool plain = t->array || t->integers, samples = part->type == NPY_U1;
+    const bool plain = t->array || t->integers, samples = part->type == ELEMENT_UINT8;
     const bool stored = is_stored(&c->feed, part->type);
     const size_t plane = (size_t)sides->height * sides->width;
     *input = *sides;

@@ -158,7 +158,7 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
 static bool take_floats(reference_array *in, const input_array *from, const char *path)
 {
     const npy_array *a = &from->array;
-    const bool real = npy_type_real(a->type);
+    const bool real = element_is_float(a->type);
     uint64_t large = 0;
     *in = (reference_array){from->channels, from->height, from->width,
                             malloc(a->count * sizeof(float))};

@@ -30,35 +30,18 @@ void planes_close(planes *p)
     p->buffer.data = NULL;
 }
 
+/* Where an element lies: aligned for its type. */
+static void *element_at(const planes *p, size_t i)
+{
+    return (uint8_t *)p->buffer.data + i * mona_type_size(p->info.type);
+}
+
 double planes_get(const planes *p, size_t i)
 {
-    const double scale = (double)p->info.scale;
-    const void *data = p->buffer.data; /* aligned for every type */
-    switch (p->info.type) {
-    case MONA_U8:
-        return scale * ((const uint8_t *)data)[i];
-    case MONA_S8:
-        return scale * ((const int8_t *)data)[i];
-    case MONA_F16:
-        return half_value(((const uint16_t *)data)[i]);
-    case MONA_U16:
-        return scale * ((const uint16_t *)data)[i];
-    case MONA_F32:
-        return (double)((const float *)data)[i];
-    case MONA_S16:
-        return scale * ((const int16_t *)data)[i];
-    case MONA_S32:
-        return scale * ((const int32_t *)data)[i];
-    case MONA_U32:
-        return scale * ((const uint32_t *)data)[i];
-    case MONA_S64:
-        return scale * (double)((const int64_t *)data)[i];
-    case MONA_U64:
-        return scale * (double)((const uint64_t *)data)[i];
-    case MONA_TYPE_COUNT:
-        break;
-    }
-    return 0;
+    if (p->info.type == MONA_F16)
+        return half_value(*(const uint16_t *)element_at(p, i));
+    const double value = element_number(element_of(p->info.type), element_at(p, i));
+    return p->info.type == MONA_F32 ? value : (double)p->info.scale * value;
 }
 
 /* The smallest and the largest number of each type, in units of the scale. */
@@ -104,40 +87,14 @@ static double quantised(const planes *p, double value)
 
 void planes_set(planes *p, size_t i, double value)
 {
-    void *data = p->buffer.data;
-    switch (p->info.type) {
-    case MONA_U8:
-        ((uint8_t *)data)[i] = (uint8_t)quantised(p, value);
-        break;
-    case MONA_S8:
-        ((int8_t *)data)[i] = (int8_t)quantised(p, value);
-        break;
-    case MONA_F16:
-        ((uint16_t *)data)[i] = half_from_double(isnan(value) ? 0 : value);
-        break;
-    case MONA_U16:
-        ((uint16_t *)data)[i] = (uint16_t)quantised(p, value);
-        break;
-    case MONA_F32:
-        ((float *)data)[i] = (float)value;
-        break;
-    case MONA_S16:
-        ((int16_t *)data)[i] = (int16_t)quantised(p, value);
-        break;
-    case MONA_S32:
-        ((int32_t *)data)[i] = (int32_t)quantised(p, value);
-        break;
-    case MONA_U32:
-        ((uint32_t *)data)[i] = (uint32_t)quantised(p, value);
-        break;
-    case MONA_S64:
-        ((int64_t *)data)[i] = (int64_t)quantised(p, value);
-        break;
-    case MONA_U64:
-        ((uint64_t *)data)[i] = (uint64_t)quantised(p, value);
-        break;
-    case MONA_TYPE_COUNT:
-        break;
+    void *at = element_at(p, i);
+    if (p->info.type == MONA_F16) {
+        *(uint16_t *)at = half_from_double(isnan(value) ? 0 : value);
+    } else if (p->info.type == MONA_F32) {
+        *(float *)at = (float)value;
+    } else {
+        const double q = quantised(p, value);
+        element_store_int(element_of(p->info.type), at, q < 0 ? (int64_t)q : (int64_t)(uint64_t)q);
     }
 }
 

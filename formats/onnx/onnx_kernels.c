@@ -4,13 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const element_type elements[MONA_TYPE_COUNT] = {
-    [MONA_U8] = ELEMENT_UINT8,   [MONA_S8] = ELEMENT_INT8,     [MONA_F16] = ELEMENT_FLOAT16,
-    [MONA_U16] = ELEMENT_UINT16, [MONA_F32] = ELEMENT_FLOAT32, [MONA_S16] = ELEMENT_INT16,
-    [MONA_S32] = ELEMENT_INT32,  [MONA_U32] = ELEMENT_UINT32,  [MONA_S64] = ELEMENT_INT64,
-    [MONA_U64] = ELEMENT_UINT64,
-};
-
 const mona_kernel *onnx_kernel_of(const onnx_graph *g, const onnx_node *node)
 {
     for (const mona_kernel *const *k = g->kernels; k && *k; k++)
@@ -33,7 +26,7 @@ static bool refuse(const onnx_node *node, uint32_t i, const mona_kernel_operand 
         snprintf(wanted, sizeof wanted, "%u planes of rows and columns in cells of %u x %u",
                  o->planes, o->cell_rows, o->cell_columns);
     return onnx_node_fail(node, error, "reads %s as input %u: expected %s, %s", text, i,
-                          element_name(elements[o->type]), wanted);
+                          element_name(element_of(o->type)), wanted);
 }
 
 /* Planes, rows and columns are the last three dimensions; those before them are 1. A single plane
@@ -67,7 +60,7 @@ bool onnx_kernel_grid(const mona_kernel *k, const onnx_node *node, const tensor 
         const tensor *t = in[i];
         if (!t)
             return onnx_node_fail(node, error, "leaves out input %u", i);
-        const bool fits = t->type == elements[o->type] &&
+        const bool fits = t->type == element_of(o->type) &&
                           (o->planes ? planes_fit(o, t) : t->count == o->elements);
         if (!fits)
             return refuse(node, i, o, t, grid->rows ? grid : NULL, error);
@@ -101,7 +94,7 @@ bool onnx_kernel_shapes(const mona_kernel *k, const onnx_node *node, const tenso
             dims[rank - 3] = o->planes;
         dims[rank - 2] = (int64_t)grid.rows * o->cell_rows;
         dims[rank - 1] = (int64_t)grid.columns * o->cell_columns;
-        if (!tensor_shape(&out[i], elements[o->type], rank, dims))
+        if (!tensor_shape(&out[i], element_of(o->type), rank, dims))
             return onnx_node_fail(node, error, "makes more elements than a tensor may have");
     }
     return true;

@@ -108,8 +108,9 @@ static void arrays_survive_the_round_trip(void **state)
     } data;
     for (int i = 0; i < 48; i++)
         data.bytes[i] = (uint8_t)(i * 37 & 0x3f);
-    const npy_type types[] = {NPY_F4, NPY_F2, NPY_F8, NPY_U1, NPY_I1, NPY_U2,
-                              NPY_I4, NPY_I8, NPY_I2, NPY_U4, NPY_U8, NPY_B1};
+    const element_type types[] = {ELEMENT_FLOAT32, ELEMENT_FLOAT16, ELEMENT_DOUBLE, ELEMENT_UINT8,
+                                  ELEMENT_INT8,    ELEMENT_UINT16,  ELEMENT_INT32,  ELEMENT_INT64,
+                                  ELEMENT_INT16,   ELEMENT_UINT32,  ELEMENT_UINT64, ELEMENT_BOOL};
     for (size_t t = 0; t < sizeof types / sizeof *types; t++)
         for (unsigned rank = 0; rank <= 3; rank++) {
             npy_array a = {types[t], rank, {1, 3, 2}, 1, data.bytes}, b;
@@ -124,7 +125,7 @@ static void arrays_survive_the_round_trip(void **state)
             assert_int_equal(b.rank, rank);
             assert_int_equal(b.count, a.count);
             assert_memory_equal(b.shape, a.shape, rank * sizeof *a.shape);
-            assert_memory_equal(b.data, a.data, a.count * npy_type_size(a.type));
+            assert_memory_equal(b.data, a.data, a.count * element_size(a.type));
             for (uint64_t i = 0; i < a.count; i++)
                 assert_true(npy_value(&a, i) == npy_value(&b, i));
             free(bytes);
@@ -134,7 +135,7 @@ static void arrays_survive_the_round_trip(void **state)
 static uint8_t *small_npy(size_t *size)
 {
     static float data[6] = {0, 1, 2, 3, 4, 5};
-    const npy_array a = {NPY_F4, 2, {2, 3}, 6, data};
+    const npy_array a = {ELEMENT_FLOAT32, 2, {2, 3}, 6, data};
     return npy_format(&a, size);
 }
 
