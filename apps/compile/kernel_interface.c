@@ -46,55 +46,45 @@ static bool parse_operand(described *d, const char *line)
 
 /* ---- programs ------------------------------------------------------------------------------- */
 
-/* The words behind an operation's name. */
-typedef enum form {
-    OF_TWO,   /* VALUE VALUE VALUE, and how many side by side unless 1 */
-    OF_ONE,   /* VALUE VALUE */
-    A_NUMBER, /* VALUE NUMBER */
-    AN_ENTRY, /* VALUE INPUT NUMBER */
-    A_VALUE,  /* VALUE */
-    A_SAMPLE, /* INPUT PLANE ROW COLUMN */
-    A_GATHER, /* VALUE VALUE NUMBER */
-    A_STORE,  /* PLANE NUMBER VALUE */
-    A_TERM,   /* PLANE ROW COLUMN VALUE NUMBER */
-    A_SCALE,  /* PLANE ROW COLUMN VALUE */
-} form;
-
+/* The words behind an operation's name, a letter each: the value made (t) and those read (a, b),
+ * input (i), plane (p), row and column around a cell (r, c) or in one (y, x), a number (v), one
+ * with a sign (s), or how many side by side, one if it is left out (n); 1 is that number without a
+ * word. */
 static const struct operation {
     const char *name;
     uint16_t operation;
-    form form;
+    const char *words;
 } operations[] = {
-    {"add", MONA_KERNEL_VECTOR + AC_VADD_F32, OF_TWO},
-    {"sub", MONA_KERNEL_VECTOR + AC_VSUB_F32, OF_TWO},
-    {"mul", MONA_KERNEL_VECTOR + AC_VMUL_F32, OF_TWO},
-    {"max", MONA_KERNEL_VECTOR + AC_VMAX_F32, OF_TWO},
-    {"min", MONA_KERNEL_VECTOR + AC_VMIN_F32, OF_TWO},
-    {"iadd", MONA_KERNEL_VECTOR + AC_VADD_S32, OF_TWO},
-    {"isub", MONA_KERNEL_VECTOR + AC_VSUB_S32, OF_TWO},
-    {"imul", MONA_KERNEL_VECTOR + AC_VMUL_S32, OF_TWO},
-    {"imax", MONA_KERNEL_VECTOR + AC_VMAX_S32, OF_TWO},
-    {"imin", MONA_KERNEL_VECTOR + AC_VMIN_S32, OF_TWO},
-    {"hadd", MONA_KERNEL_VECTOR + AC_VADD, OF_TWO},
-    {"hsub", MONA_KERNEL_VECTOR + AC_VSUB, OF_TWO},
-    {"hmul", MONA_KERNEL_VECTOR + AC_VMUL, OF_TWO},
-    {"hmax", MONA_KERNEL_VECTOR + AC_VMAX, OF_TWO},
-    {"hmin", MONA_KERNEL_VECTOR + AC_VMIN, OF_TWO},
-    {"and", MONA_KERNEL_VECTOR + AC_VAND, OF_TWO},
-    {"or", MONA_KERNEL_VECTOR + AC_VOR, OF_TWO},
-    {"half", MONA_KERNEL_HALF, OF_ONE},
-    {"const", MONA_KERNEL_CONST, A_NUMBER},
-    {"entry", MONA_KERNEL_ENTRY, AN_ENTRY},
-    {"width", MONA_KERNEL_WIDTH, A_VALUE},
-    {"height", MONA_KERNEL_HEIGHT, A_VALUE},
-    {"row", MONA_KERNEL_ROW, A_VALUE},
-    {"column", MONA_KERNEL_COLUMN, A_VALUE},
-    {"sample", MONA_KERNEL_SAMPLE, A_SAMPLE},
-    {"gather", MONA_KERNEL_GATHER, A_GATHER},
-    {"spread", MONA_KERNEL_SPREAD, A_GATHER},
-    {"store", MONA_KERNEL_STORE, A_STORE},
-    {"term", MONA_KERNEL_TERM, A_TERM},
-    {"scale", MONA_KERNEL_SCALE, A_SCALE},
+    {"add", MONA_KERNEL_VECTOR + AC_VADD_F32, "tabn"},
+    {"sub", MONA_KERNEL_VECTOR + AC_VSUB_F32, "tabn"},
+    {"mul", MONA_KERNEL_VECTOR + AC_VMUL_F32, "tabn"},
+    {"max", MONA_KERNEL_VECTOR + AC_VMAX_F32, "tabn"},
+    {"min", MONA_KERNEL_VECTOR + AC_VMIN_F32, "tabn"},
+    {"iadd", MONA_KERNEL_VECTOR + AC_VADD_S32, "tabn"},
+    {"isub", MONA_KERNEL_VECTOR + AC_VSUB_S32, "tabn"},
+    {"imul", MONA_KERNEL_VECTOR + AC_VMUL_S32, "tabn"},
+    {"imax", MONA_KERNEL_VECTOR + AC_VMAX_S32, "tabn"},
+    {"imin", MONA_KERNEL_VECTOR + AC_VMIN_S32, "tabn"},
+    {"hadd", MONA_KERNEL_VECTOR + AC_VADD, "tabn"},
+    {"hsub", MONA_KERNEL_VECTOR + AC_VSUB, "tabn"},
+    {"hmul", MONA_KERNEL_VECTOR + AC_VMUL, "tabn"},
+    {"hmax", MONA_KERNEL_VECTOR + AC_VMAX, "tabn"},
+    {"hmin", MONA_KERNEL_VECTOR + AC_VMIN, "tabn"},
+    {"and", MONA_KERNEL_VECTOR + AC_VAND, "tabn"},
+    {"or", MONA_KERNEL_VECTOR + AC_VOR, "tabn"},
+    {"half", MONA_KERNEL_HALF, "ta1"},
+    {"const", MONA_KERNEL_CONST, "tv"},
+    {"entry", MONA_KERNEL_ENTRY, "tiv"},
+    {"width", MONA_KERNEL_WIDTH, "t"},
+    {"height", MONA_KERNEL_HEIGHT, "t"},
+    {"row", MONA_KERNEL_ROW, "t"},
+    {"column", MONA_KERNEL_COLUMN, "t"},
+    {"sample", MONA_KERNEL_SAMPLE, "iprc"},
+    {"gather", MONA_KERNEL_GATHER, "tav"},
+    {"spread", MONA_KERNEL_SPREAD, "tav"},
+    {"store", MONA_KERNEL_STORE, "pva"},
+    {"term", MONA_KERNEL_TERM, "pyxas"},
+    {"scale", MONA_KERNEL_SCALE, "pyxa1"},
 };
 
 /* A word that is a whole number from low to high. */
@@ -119,61 +109,36 @@ static bool value_of(const char *word, mona_kernel_value *v)
 
 enum { MOST_WORDS = 6, WORD = 24 };
 
-static bool parse_words(const struct operation *o, char words[MOST_WORDS][WORD],
-                        mona_kernel_step *s)
+/* Reads a word by its letter. */
+static bool parse_word(char letter, const char *word, mona_kernel_step *s)
 {
-    int64_t value = 1, input = 0, plane = 0, row = 0, column = 0;
-    bool ok = true;
-    switch (o->form) {
-    case OF_TWO:
-        ok = value_of(words[1], &s->to) && value_of(words[2], &s->a) && value_of(words[3], &s->b) &&
-             (!words[4][0] || whole(words[4], 0, UINT32_MAX, &value));
-        break;
-    case OF_ONE:
-        ok = value_of(words[1], &s->to) && value_of(words[2], &s->a);
-        input = s->a.index;
-        break;
-    case A_GATHER:
-        ok = value_of(words[1], &s->to) && value_of(words[2], &s->a) &&
-             whole(words[3], 0, UINT32_MAX, &value);
-        input = s->a.index;
-        break;
-    case AN_ENTRY:
-        ok = value_of(words[1], &s->to) && whole(words[2], 0, UINT16_MAX, &input) &&
-             whole(words[3], 0, UINT32_MAX, &value);
-        break;
-    case A_NUMBER:
-        ok = value_of(words[1], &s->to) && whole(words[2], 0, UINT32_MAX, &value);
-        break;
-    case A_VALUE:
-        ok = value_of(words[1], &s->to);
-        break;
-    case A_SAMPLE:
-        ok = whole(words[1], 0, UINT16_MAX, &input) && whole(words[2], 0, UINT8_MAX, &plane) &&
-             whole(words[3], INT8_MIN, INT8_MAX, &row) &&
-             whole(words[4], INT8_MIN, INT8_MAX, &column);
-        break;
-    case A_STORE:
-        ok = whole(words[1], 0, UINT8_MAX, &plane) && whole(words[2], 0, UINT32_MAX, &value) &&
-             value_of(words[3], &s->a);
-        input = s->a.index;
-        break;
-    case A_TERM:
-    case A_SCALE:
-        ok = whole(words[1], 0, UINT8_MAX, &plane) && whole(words[2], 0, INT8_MAX, &row) &&
-             whole(words[3], 0, INT8_MAX, &column) && value_of(words[4], &s->a) &&
-             (o->form == A_SCALE || whole(words[5], INT32_MIN, INT32_MAX, &value));
-        input = s->a.index;
-        break;
-    }
-    s->operation = o->operation;
-    if (o->form != OF_TWO)
-        s->a.index = (uint16_t)input;
-    s->plane = (uint8_t)plane;
-    s->row = (int8_t)row;
-    s->column = (int8_t)column;
-    s->value = o->form == A_VALUE || o->form == A_SAMPLE ? 0 : (uint32_t)value;
-    return ok;
+    static const struct {
+        char letter;
+        int64_t low, high;
+    } numbers[] = {{'i', 0, UINT16_MAX},        {'p', 0, UINT8_MAX},
+                   {'r', INT8_MIN, INT8_MAX},   {'c', INT8_MIN, INT8_MAX},
+                   {'y', 0, INT8_MAX},          {'x', 0, INT8_MAX},
+                   {'s', INT32_MIN, INT32_MAX}, {'v', 0, UINT32_MAX},
+                   {'n', 0, UINT32_MAX},        {'1', 1, 1}};
+    int64_t number;
+    size_t i = 0;
+    if (letter == 't' || letter == 'a' || letter == 'b')
+        return value_of(word, letter == 't' ? &s->to : letter == 'a' ? &s->a : &s->b);
+    while (numbers[i].letter != letter)
+        i++;
+    if (!whole(word, numbers[i].low, numbers[i].high, &number))
+        return false;
+    if (letter == 'i')
+        s->a.index = (uint16_t)number;
+    else if (letter == 'p')
+        s->plane = (uint8_t)number;
+    else if (letter == 'r' || letter == 'y')
+        s->row = (int8_t)number;
+    else if (letter == 'c' || letter == 'x')
+        s->column = (int8_t)number;
+    else
+        s->value = (uint32_t)number;
+    return true;
 }
 
 /* Words of a line; 0: more than any form has. */
@@ -188,21 +153,23 @@ static int split(const char *line, char words[MOST_WORDS][WORD])
 static bool parse_step(described *d, const char *line)
 {
     enum { OPERATIONS = sizeof operations / sizeof *operations };
-    static const int lengths[] = {
-        [OF_TWO] = 4,   [OF_ONE] = 3,   [A_NUMBER] = 3, [AN_ENTRY] = 4, [A_VALUE] = 2,
-        [A_SAMPLE] = 5, [A_GATHER] = 4, [A_STORE] = 4,  [A_TERM] = 6,   [A_SCALE] = 5};
     char words[MOST_WORDS][WORD] = {{0}};
     const int found = split(line, words);
+    int used = 1;
     size_t i = 0;
     while (i < OPERATIONS && strcmp(words[0], operations[i].name))
         i++;
-    if (i == OPERATIONS || found < lengths[operations[i].form] ||
-        found > lengths[operations[i].form] + (operations[i].form == OF_TWO) ||
-        !list_grow((void **)&d->steps, &d->room, d->count, sizeof *d->steps))
+    if (i == OPERATIONS || !list_grow((void **)&d->steps, &d->room, d->count, sizeof *d->steps))
         return false;
+    mona_kernel_step *s = &d->steps[d->count++];
+    *s = (mona_kernel_step){.operation = operations[i].operation};
     d->now->count++;
-    memset(&d->steps[d->count], 0, sizeof *d->steps);
-    return parse_words(&operations[i], words, &d->steps[d->count++]);
+    for (const char *letter = operations[i].words; *letter; letter++) {
+        const bool given = *letter != '1' && (*letter != 'n' || used < found);
+        if (!parse_word(*letter, given ? words[used++] : "1", s))
+            return false;
+    }
+    return used == found;
 }
 
 /* "program OUTPUT FULL UNIFORM", then "sums", or "halves" if it is of f16 numbers, and then "rows
