@@ -44,7 +44,7 @@ bool costs_read(const char *path, ac_costs *costs);
 
 typedef struct npu_trace {
     ac_model_event *events;
-    size_t count, capacity;
+    size_t count, room;
     bool full; /* events were left out: out of memory, or more than a trace viewer can show */
 } npu_trace;
 

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "apps/cli/json_output.h"
+#include "formats/blocks.h"
 
-/* The buffer grows from the first to the last size by doubling. */
-enum { FIRST_EVENTS = 1 << 12, MAX_EVENTS = 1 << 19 };
+enum { MAX_EVENTS = 1 << 19 };
 
 static bool is_flag(const ac_model_event *e)
 {
@@ -19,18 +19,11 @@ static bool is_flag(const ac_model_event *e)
 void npu_trace_record(void *trace, const ac_model_event *event)
 {
     npu_trace *t = trace;
-    if (t->count == t->capacity) {
-        const size_t more = t->capacity ? 2 * t->capacity : FIRST_EVENTS;
-        ac_model_event *events =
-            more <= MAX_EVENTS ? realloc(t->events, more * sizeof *events) : NULL;
-        if (!events) {
-            t->full = true;
-            return;
-        }
-        t->events = events;
-        t->capacity = more;
-    }
-    t->events[t->count++] = *event;
+    if (t->count < MAX_EVENTS &&
+        list_grow((void **)&t->events, &t->room, t->count, sizeof *t->events))
+        t->events[t->count++] = *event;
+    else
+        t->full = true;
 }
 
 void npu_trace_free(npu_trace *t)

@@ -10,6 +10,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/json_output.h"
+#include "formats/blocks.h"
 #include "pipeline/image/frame_convert.h"
 #include "apps/cli/printable.h"
 
@@ -63,22 +64,11 @@ static bool take_spread_view(comparison_log *log, const compare_pair *pair, pipe
     return take_view(&log->views[log->spread++], &log->result.b, pair, error);
 }
 
-static bool grow(comparison_log *log)
-{
-    const size_t more = log->capacity ? 2 * log->capacity : 256;
-    comparison_frame *frames = realloc(log->frames, more * sizeof *frames);
-    if (!frames)
-        return false;
-    log->frames = frames;
-    log->capacity = more;
-    return true;
-}
-
 static bool take_pair(void *context, const compare_pair *pair, pipeline_error *error)
 {
     comparison_log *log = context;
     const compare_result *r = &log->result;
-    if (log->count == log->capacity && !grow(log))
+    if (!list_grow((void **)&log->frames, &log->room, log->count, sizeof *log->frames))
         return pipeline_fail(error, "out of memory");
     comparison_frame *f = &log->frames[log->count++];
     f->time = pair->time;

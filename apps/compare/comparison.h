@@ -30,7 +30,7 @@ typedef struct comparison_log {
     bool views_wanted;
     compare_result result;
     comparison_frame *frames;
-    size_t count, capacity;
+    size_t count, room;
     uint64_t spacing;                        /* between spread views */
     comparison_view views[COMPARISON_VIEWS]; /* the last one: the worst frame's */
     size_t spread;                           /* views in use before the last */

@@ -10,6 +10,7 @@
 
 #include "apps/compile/calibration.h"
 #include "engine/arith.h"
+#include "formats/blocks.h"
 
 enum {
     MAX_FILES = 100000,
@@ -20,27 +21,15 @@ enum {
 
 bool calibration_add(calibration *c, calibration_image image)
 {
-    if (c->count == MAX_FILES) {
+    const bool full = c->count == MAX_FILES;
+    image.name = !full && list_grow((void **)&c->images, &c->room, c->count, sizeof *c->images)
+                     ? strdup(image.name)
+                     : NULL;
+    if (image.name)
+        c->images[c->count++] = image;
+    else
         still_free(&image.frame);
-        return true;
-    }
-    if (c->count == c->room) {
-        const size_t room = c->room ? c->room * 2 : 64;
-        calibration_image *images = realloc(c->images, room * sizeof *images);
-        if (!images) {
-            still_free(&image.frame);
-            return cli_fail(0, "out of memory");
-        }
-        c->images = images;
-        c->room = room;
-    }
-    image.name = strdup(image.name);
-    if (!image.name) {
-        still_free(&image.frame);
-        return cli_fail(0, "out of memory");
-    }
-    c->images[c->count++] = image;
-    return true;
+    return image.name || full || cli_fail(0, "out of memory");
 }
 
 void calibration_drop(calibration_image *image)

@@ -5,6 +5,7 @@
 
 #include "apps/cli/options.h"
 #include "apps/timing/statistics.h"
+#include "formats/blocks.h"
 
 /* To detect the end of the warm-up: the number of windows whose medians are compared, and when to
  * give up. */
@@ -12,14 +13,8 @@ enum { WINDOW = 4, WARM_UP_MAX = 200, WARM_UP_MS = 3000 };
 
 bool samples_add(samples *s, double ms)
 {
-    if (s->count == s->capacity) {
-        const size_t capacity = s->capacity ? 2 * s->capacity : 1024;
-        double *grown = realloc(s->ms, capacity * sizeof *grown);
-        if (!grown)
-            return cli_fail(0, "out of memory");
-        s->ms = grown;
-        s->capacity = capacity;
-    }
+    if (!list_grow((void **)&s->ms, &s->room, s->count, sizeof *s->ms))
+        return cli_fail(0, "out of memory");
     s->ms[s->count++] = ms;
     return true;
 }

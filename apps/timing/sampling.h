@@ -21,7 +21,7 @@ enum { SAMPLING_ITERATIONS = 300, SAMPLING_SECONDS = 10, SAMPLING_MAX = 1000000 
 
 typedef struct samples {
     double *ms; /* in the order they were taken */
-    size_t count, capacity;
+    size_t count, room;
     size_t warm_up; /* frames before them */
     bool settled;   /* the warm-up ended because times had settled, or had a given length */
     machine_moment before, after;
