@@ -12,13 +12,14 @@ collapsed weights and feature ranges; the input of export.py and evaluate.py), N
 A recipe says
 
   start    a file of weights, seen from models/, of this net or of a narrower, shallower or other
-           scale's; null: random ones
-  seed     of weights and patches
+           scale's; random ones, if it does not say
+  seed     of weights and patches; 0, if it does not say
   trainer  torch, avx512 or cuda: they round differently, so that one does not reproduce another; look: torch with
            look.py's loss, weighed by `look` of the recipe
   photographs, every  folders of train, of which every so many-th picture in the order of names is taken:
            photos, and each of them, if it does not say; of photos2 no windows of held-out photographs
-  phases   one after the other; in each the rate falls from its first value to nothing
+  phases   one after the other; in each the rate falls from its first value to nothing. What a later one does not
+           say, but for until, is as in the one before
 
 and of a phase: steps, over which the rate falls; until, after how many of them the next one begins
 (all, if it does not say); rate; warm_up, steps over which it rises (500, if it does not say); batch; shares, how often pictures of each size and films are drawn;
@@ -82,7 +83,10 @@ def arguments():
 
 def read_recipe(name):
     with open(os.path.join(data.HERE, "recipes", name + ".json")) as f:
-        return json.load(f)
+        recipe = {"start": None, "seed": 0, **json.load(f)}
+    for before, phase in zip(recipe["phases"], recipe["phases"][1:]):
+        phase.update({word: before[word] for word in before if word not in phase and word != "until"})
+    return recipe
 
 
 def expected_error(level):
