@@ -15,7 +15,7 @@
 #include <libavformat/version.h>
 #include <libavutil/macros.h>
 
-#include "pipeline/base/refused_thread.h"
+#include "pipeline/base/waiting.h"
 #include "pipeline/base/stop.h"
 
 enum { avcodec, avformat, avfilter, LIBRARIES };

@@ -2,6 +2,8 @@
 #include "pipeline/base/clock.h"
 #include "pipeline/base/waiting.h"
 
+_Thread_local atomic_bool *refused_thread;
+
 static _Thread_local uint64_t waited;
 
 static uint64_t worked_ns(void)

@@ -4,6 +4,7 @@
 #ifndef MONA_WAITING_H
 #define MONA_WAITING_H
 
+#include <stdatomic.h>
 #include <stdint.h>
 
 typedef struct waiting {
@@ -17,5 +18,9 @@ void waiting_end(waiting began);
 
 /* Nanoseconds that this thread has waited so far. */
 uint64_t waiting_ns(void);
+
+/* Becomes true where the system refuses a thread to a library that this thread waits for. NULL:
+ * nobody waits for what this thread calls. */
+extern _Thread_local atomic_bool *refused_thread;
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/codecs/encoder_calls.h"
+#include "pipeline/io/codecs/encode.h"
 
 #include <dirent.h>
 #include <locale.h>
@@ -10,7 +10,7 @@
 #include <libavutil/error.h>
 
 #include "pipeline/base/clock.h"
-#include "pipeline/base/refused_thread.h"
+#include "pipeline/base/waiting.h"
 #include "pipeline/stages/channel.h"
 
 /* An encoder that was called works, or waits for threads that do, for less than a tenth of a

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/io/sources/like_first.h"
+#include "pipeline/io/sources/input.h"
 
 #include <stdio.h>
 #include <string.h>
