@@ -144,15 +144,6 @@ static bool make_clip(const bench_request *b, bench_clip *clip)
                                      bench_clip_make(clip, size, LOOP, LOOP, b->pace.fps));
 }
 
-static void add_tier(cJSON *result, const job *j)
-{
-    char text[32];
-    int length;
-    const char *word = option_word(&job_rows[JOB_TIER], j, &length);
-    snprintf(text, sizeof text, "%.*s", length, word);
-    cJSON_AddStringToObject(result, "tier", text);
-}
-
 int capacity_of_pipeline(const bench_request *b, const job *j, capacity_live *live)
 {
     pipeline_streams p = {.request = b, .live = live, .job = *j};
@@ -164,7 +155,8 @@ int capacity_of_pipeline(const bench_request *b, const job *j, capacity_live *li
         if (measure(b, (capacity_job){.run = run_pipelines, .context = &p}, result)) {
             const mona_size size = {(uint32_t)json_number(p.first, "width"),
                                     (uint32_t)json_number(p.first, "height")};
-            add_tier(result, j);
+            char tier[OPTION_TEXT];
+            add_given(result, "tier", option_text(&job_rows[JOB_TIER], j, tier));
             add_given(result, "stages", j->stages);
             add_given(result, "model", j->sr);
             cJSON_AddStringToObject(result, "networks", json_string(p.first, "networks"));

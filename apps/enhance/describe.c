@@ -2,6 +2,7 @@
 #include "apps/enhance/dry_run.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "apps/cli/json_output.h"
@@ -22,41 +23,18 @@ void enhance_describe(cJSON *to, const job *s, const enhance_report *report)
 
 static cJSON *value_of(const option *o, const void *values)
 {
-    const void *field = (const char *)values + o->field;
-    const option_list *list = field;
-    const mona_size *size = field;
-    const char *word;
-    char text[32];
-    int length;
-    switch (o->kind) {
-    case OPTION_FLAG:
+    const option_list *list = (const void *)((const char *)values + o->field);
+    const bool number = o->kind == OPTION_WHOLE || o->kind == OPTION_NUMBER ||
+                        o->kind == OPTION_SHARE || o->kind == OPTION_TIME ||
+                        o->kind == OPTION_DURATION;
+    char buffer[OPTION_TEXT], *end;
+    const char *text = option_text(o, values, buffer);
+    if (o->kind == OPTION_FLAG)
         return cJSON_CreateTrue();
-    case OPTION_WHOLE:
-        return cJSON_CreateNumber((double)*(const long *)field);
-    case OPTION_SHARE:
-        if (*(const double *)field < 0)
-            return cJSON_CreateString("auto");
-        return cJSON_CreateNumber(*(const double *)field);
-    case OPTION_NUMBER:
-    case OPTION_TIME:
-    case OPTION_DURATION:
-        return cJSON_CreateNumber(*(const double *)field);
-    case OPTION_SIZE:
-        snprintf(text, sizeof text, "%ux%u", size->width, size->height);
-        return cJSON_CreateString(text);
-    case OPTION_LIST:
-    case OPTION_FILES:
+    if (!text)
         return cJSON_CreateStringArray(list->items, (int)list->count);
-    case OPTION_CHOICE:
-    case OPTION_SWITCH:
-        word = option_word(o, values, &length);
-        snprintf(text, sizeof text, "%.*s", length, word);
-        return cJSON_CreateString(text);
-    case OPTION_STRING:
-    case OPTION_FILE:
-        break;
-    }
-    return cJSON_CreateString(*(const char *const *)field);
+    const double value = strtod(text, &end);
+    return number && end != text ? cJSON_CreateNumber(value) : cJSON_CreateString(text);
 }
 
 void enhance_describe_options(cJSON *to, const job *j)

@@ -194,11 +194,10 @@ static bool read_input(job *j, pipeline_error *error)
     in->max_pixels = j->limits.pixels;
     in->max_streams = j->limits.streams;
     in->list = j->allow ? "hls" : NULL;
-    int length;
-    const char *fields = option_word(&job_rows[JOB_FIELDS], j, &length);
+    char fields[OPTION_TEXT];
     return in->fields == FIELDS_SINGLE || in->deinterlace ||
-           pipeline_misuse(error, "--fields %.*s: expected --deinterlace auto, found off", length,
-                           fields);
+           pipeline_misuse(error, "--fields %s: expected --deinterlace auto, found off",
+                           option_text(&job_rows[JOB_FIELDS], j, fields));
 }
 
 static bool read_encoding(job *j, pipeline_error *error)

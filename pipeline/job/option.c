@@ -170,19 +170,52 @@ static bool read_place(const option *o, void *field, const char *text, pipeline_
     return true;
 }
 
-const char *option_word(const option *o, const void *values, int *length)
+/* The word that a CHOICE or SWITCH was set to, and those behind it; "": none. */
+static const char *word_of(const option *o, const void *field)
 {
-    const void *field = (const char *)values + o->field;
     const char *word = o->argument;
-    *length = 0;
     if (o->kind != OPTION_SWITCH && *(const unsigned *)field < first_place(o))
         return "";
     for (unsigned place = o->kind == OPTION_SWITCH ? !*(const bool *)field
                                                    : *(const unsigned *)field - first_place(o);
          place && word; place--)
         word = strchr(word, '|') ? strchr(word, '|') + 1 : NULL;
-    *length = word ? (int)strcspn(word, "|") : 0;
     return word ? word : "";
+}
+
+const char *option_text(const option *o, const void *values, char buffer[OPTION_TEXT])
+{
+    const void *field = (const char *)values + o->field;
+    const mona_size *size = field;
+    const double *number = field;
+    const char *word;
+    switch (o->kind) {
+    case OPTION_FLAG:
+    case OPTION_LIST:
+    case OPTION_FILES:
+        return NULL;
+    case OPTION_STRING:
+    case OPTION_FILE:
+        return *(const char *const *)field;
+    case OPTION_CHOICE:
+    case OPTION_SWITCH:
+        word = word_of(o, field);
+        snprintf(buffer, OPTION_TEXT, "%.*s", (int)strcspn(word, "|"), word);
+        break;
+    case OPTION_WHOLE:
+        snprintf(buffer, OPTION_TEXT, "%ld", *(const long *)field);
+        break;
+    case OPTION_SIZE:
+        snprintf(buffer, OPTION_TEXT, "%ux%u", size->width, size->height);
+        break;
+    case OPTION_SHARE:
+    case OPTION_NUMBER:
+    case OPTION_TIME:
+    case OPTION_DURATION:
+        snprintf(buffer, OPTION_TEXT, "%.17g", *number);
+        return o->kind == OPTION_SHARE && *number < 0 ? "auto" : buffer;
+    }
+    return buffer;
 }
 
 static bool add_to_list(const option *o, option_list *list, const char *text, pipeline_error *error)

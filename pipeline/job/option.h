@@ -85,8 +85,9 @@ typedef struct option_rule {
 
 enum { OPTION_MODES_MAX = 16 };
 
-/* The word that a CHOICE or SWITCH was set to, of *length characters; "": none. */
-const char *option_word(const option *row, const void *values, int *length);
+/* A row's value as it would be typed, in buffer if it is no text; NULL: a FLAG or a list. */
+enum { OPTION_TEXT = 64 };
+const char *option_text(const option *row, const void *values, char buffer[OPTION_TEXT]);
 
 /* Sets a row's field from a text, which it may point to afterwards; a FLAG takes none. */
 bool option_read(const option *row, void *values, const char *text, pipeline_error *error);

@@ -151,37 +151,13 @@ static bool put_word(FILE *f, const option *o, const char *text, put_file file,
 static bool put_option(FILE *f, const option *o, const void *values, put_file file,
                        pipeline_error *error)
 {
-    const void *field = (const char *)values + o->field;
-    const option_list *list = field;
-    int length;
-    switch (o->kind) {
-    case OPTION_FLAG:
+    const option_list *list = (const void *)((const char *)values + o->field);
+    char buffer[OPTION_TEXT];
+    const char *text = option_text(o, values, buffer);
+    if (o->kind == OPTION_FLAG)
         return fprintf(f, " %s", o->name) > 0;
-    case OPTION_WHOLE:
-        return fprintf(f, " %s=%ld", o->name, *(const long *)field) > 0;
-    case OPTION_SHARE:
-        if (*(const double *)field < 0)
-            return fprintf(f, " %s=auto", o->name) > 0;
-        return fprintf(f, " %s=%.17g", o->name, *(const double *)field) > 0;
-    case OPTION_NUMBER:
-    case OPTION_TIME:
-    case OPTION_DURATION:
-        return fprintf(f, " %s=%.17g", o->name, *(const double *)field) > 0;
-    case OPTION_SIZE:
-        return fprintf(f, " %s=%ux%u", o->name, ((const mona_size *)field)->width,
-                       ((const mona_size *)field)->height) > 0;
-    case OPTION_CHOICE:
-    case OPTION_SWITCH: {
-        const char *word = option_word(o, values, &length);
-        return fprintf(f, " %s=%.*s", o->name, length, word) > 0;
-    }
-    case OPTION_STRING:
-    case OPTION_FILE:
-        return put_word(f, o, *(const char *const *)field, file, error);
-    case OPTION_LIST:
-    case OPTION_FILES:
-        break;
-    }
+    if (text)
+        return put_word(f, o, text, file, error);
     for (size_t i = 0; i < list->count; i++)
         if (!put_word(f, o, list->items[i], file, error))
             return false;
