@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "pipeline/stages/sample.h"
-#include "pipeline/stages/session_binding.h"
 #include "pipeline/stages/vector.h"
 
 /* Copies of luma at the size of chroma, of both planes of chroma and of their sums over 3x3. */
@@ -49,29 +48,16 @@ static int16_t *row_of(const chroma_noise *c, unsigned copy, ptrdiff_t y)
     return c->memory + copy * plane + (size_t)(y + MARGIN) * c->stride + MARGIN;
 }
 
-bool chroma_noise_open(chroma_noise *c, const frame_format *format)
+bool chroma_noise_open(chroma_noise *c, stage *s, const frame_format *format)
 {
     const mona_size size = frame_plane_size(format, 1);
     *c = (chroma_noise){
         .width = size.width, .height = size.height, .stride = size.width + 2 * MARGIN};
     const size_t plane = (size_t)c->stride * (c->height + 2 * MARGIN);
-    c->memory = session_binding_allocate(COPIES * plane * sizeof *c->memory);
-    c->sums = session_binding_allocate(3 * (size_t)c->width * sizeof *c->sums);
-    c->work = session_binding_allocate(sizeof *c->work);
+    c->memory = stage_take(s, COPIES * plane * sizeof *c->memory);
+    c->sums = stage_take(s, 3 * (size_t)c->width * sizeof *c->sums);
+    c->work = stage_take(s, sizeof *c->work);
     return c->memory && c->sums && c->work;
-}
-
-void chroma_noise_close(chroma_noise *c)
-{
-    free(c->memory);
-    free(c->sums);
-    free(c->work);
-}
-
-size_t chroma_noise_bytes(const chroma_noise *c)
-{
-    return COPIES * (size_t)c->stride * (c->height + 2 * MARGIN) * sizeof *c->memory +
-           3 * (size_t)c->width * sizeof *c->sums + (c->work ? sizeof *c->work : 0);
 }
 
 /* ---- copies --------------------------------------------------------------------------------- */

@@ -84,8 +84,8 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
                                    &config, error) ||
         !check_output(g, model, error))
         return false;
-    g->seen = session_binding_allocate(sizeof *g->seen);
-    g->answer = session_binding_allocate(ANSWERS * sizeof *g->answer);
+    g->seen = stage_take(s, sizeof *g->seen);
+    g->answer = stage_take(s, ANSWERS * sizeof *g->answer);
     return (g->seen && g->answer) || pipeline_fail(error, "out of memory");
 }
 
@@ -160,17 +160,12 @@ static mona_status enqueue(stage *s, const stage_work *work)
 
 static void close_grading(void *state)
 {
-    colour_grading *g = state;
-    session_binding_close(&g->bound);
-    free(g->seen);
-    free(g->answer);
+    session_binding_close(&((colour_grading *)state)->bound);
 }
 
 static size_t bytes(const void *state)
 {
-    const colour_grading *g = state;
-    return session_binding_bytes(&g->bound) + (g->seen ? sizeof *g->seen : 0) +
-           (g->answer ? ANSWERS * sizeof *g->answer : 0);
+    return session_binding_bytes(&((const colour_grading *)state)->bound);
 }
 
 static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])

@@ -190,17 +190,16 @@ static bool make_grey(denoise_pass *pass, pipeline_error *error)
     return true;
 }
 
-static bool open_temporal(denoise_pass *pass, pipeline_error *error)
+static bool open_temporal(denoise_pass *pass, stage *s)
 {
-    pass->temporal = session_binding_allocate(sizeof *pass->temporal);
-    if (!pass->temporal)
-        return pipeline_fail(error, "out of memory");
     const size_t blocks = motion_mask_blocks(&pass->format);
-    pass->temporal->blocks = session_binding_allocate(blocks * sizeof *pass->temporal->blocks);
-    pass->temporal->light = session_binding_allocate(blocks * sizeof *pass->temporal->light);
-    pass->temporal->vectors = session_binding_allocate(blocks * sizeof *pass->temporal->vectors);
-    return (pass->temporal->blocks && pass->temporal->light && pass->temporal->vectors) ||
-           pipeline_fail(error, "out of memory");
+    temporal_work *t = pass->temporal = stage_take(s, sizeof *t);
+    if (t) {
+        t->blocks = stage_take(s, blocks * sizeof *t->blocks);
+        t->light = stage_take(s, blocks * sizeof *t->light);
+        t->vectors = stage_take(s, blocks * sizeof *t->vectors);
+    }
+    return t && t->blocks && t->light && t->vectors;
 }
 
 static bool open_pool(denoise_pass *pass, stage *s, const stage_settings *settings,
@@ -230,8 +229,8 @@ static bool open_pass(denoise_pass *pass, stage *s, const stage_settings *settin
                                      settings->or_host, &config, error) &&
            check_outputs(pass, model, error) && (!grey || make_grey(pass, error)) &&
            open_pool(pass, s, settings, &config, model->name, error) &&
-           (!settings->temporal || open_temporal(pass, error)) &&
-           (grey || chroma_noise_open(&pass->blotches, &pass->format) ||
+           (((!settings->temporal || open_temporal(pass, s)) &&
+             (grey || chroma_noise_open(&pass->blotches, s, &pass->format))) ||
             pipeline_fail(error, "out of memory"));
 }
 
@@ -604,13 +603,6 @@ static void close_pass(denoise_pass *pass)
     pool_close(&pass->pool);
     session_binding_close(&pass->bound);
     free(pass->memory);
-    chroma_noise_close(&pass->blotches);
-    if (pass->temporal) {
-        free(pass->temporal->blocks);
-        free(pass->temporal->light);
-        free(pass->temporal->vectors);
-    }
-    free(pass->temporal);
 }
 
 static void close_denoiser(void *state)
@@ -625,17 +617,9 @@ static void close_denoiser(void *state)
 
 static size_t pass_bytes(const denoise_pass *pass)
 {
-    size_t bytes = session_binding_bytes(&pass->bound) + pool_bytes(&pass->pool) +
-                   chroma_noise_bytes(&pass->blotches);
-    if (pass->temporal)
-        bytes += sizeof *pass->temporal +
-                 motion_mask_blocks(&pass->format) *
-                     (sizeof *pass->temporal->blocks + sizeof *pass->temporal->light +
-                      sizeof *pass->temporal->vectors);
-    return bytes;
+    return session_binding_bytes(&pass->bound) + pool_bytes(&pass->pool);
 }
 
-/* Of its sessions and of temporal filtering. */
 static size_t bytes(const void *state)
 {
     const denoiser *d = state;

@@ -36,13 +36,11 @@ typedef struct enlarger {
     pool pool;      /* what runs luma, if that is on chips */
     void *sited[2]; /* the models that chroma and alpha are bound to */
     plane_change changes[STAGE_SLOTS][FRAME_MAX_PLANES];
-    mona_rect *rects;       /* of the plane being processed */
-    uint8_t *studio_memory; /* the memory of studio; NULL: frames already have studio range */
-    frame studio[STAGE_SLOTS]
-                [2]; /* luma as the network reads and writes it: several frames of it */
+    mona_rect *rects;             /* of the plane being processed */
+    frame studio[STAGE_SLOTS][2]; /* luma as the network reads and writes it, of several frames */
     mona_event left[STAGE_SLOTS]; /* when these may be overwritten, for a pool */
-    unsigned studios;
-    uint64_t converted; /* frames so far */
+    unsigned studios;             /* 0: frames already have studio range */
+    uint64_t converted;           /* frames so far */
     conversion conversions[STAGE_SLOTS][2];
     chroma_guide guide;
     guided guided[STAGE_SLOTS];
@@ -85,7 +83,7 @@ static bool open_interpolated(session_binding *bound, void **memory, const stage
            open_plane(bound, &sited, s, settings, plane, s->in.bits, error);
 }
 
-static bool make_studio(enlarger *e, const stage *s, bool still, pipeline_error *error)
+static bool make_studio(enlarger *e, stage *s, bool still, pipeline_error *error)
 {
     frame_format in = s->in, out = s->out;
     in.planes = out.planes = 1;
@@ -93,8 +91,8 @@ static bool make_studio(enlarger *e, const stage *s, bool still, pipeline_error 
     const size_t bytes = frame_bytes(&in) + frame_bytes(&out);
     e->studios = s->entry && !still ? s->ahead + 3 : 1;
     e->studios = e->studios < STAGE_SLOTS ? e->studios : STAGE_SLOTS;
-    uint8_t *next = e->studio_memory = session_binding_allocate(e->studios * bytes);
-    if (!e->studio_memory)
+    uint8_t *next = stage_take(s, e->studios * bytes);
+    if (!next)
         return pipeline_fail(error, "out of memory");
     for (unsigned i = 0; i < e->studios; i++, next += bytes) {
         frame_place(&e->studio[i][0], &in, next);
@@ -206,7 +204,7 @@ static mona_status enqueue_luma(stage *s, const stage_work *w)
 {
     enlarger *e = s->state;
     conversion *c = e->conversions[w->slot];
-    if (!e->studio_memory)
+    if (!e->studios)
         return enqueue_network(s, w, w->in, w->out, w->previous);
     const uint64_t k = e->converted++ % e->studios;
     frame *studio = e->studio[k];
@@ -285,17 +283,13 @@ static void close_enlarger(void *state)
     free(e->sited[0]);
     free(e->sited[1]);
     free(e->rects);
-    free(e->studio_memory);
 }
 
 static size_t bytes(const void *state)
 {
     const enlarger *e = state;
     return session_binding_bytes(&e->luma) + session_binding_bytes(&e->chroma) +
-           session_binding_bytes(&e->alpha) + pool_bytes(&e->pool) +
-           e->studios *
-               (frame_bytes(&e->studio[0][0].format) + frame_bytes(&e->studio[0][1].format)) +
-           e->guide.bytes;
+           session_binding_bytes(&e->alpha) + pool_bytes(&e->pool) + e->guide.bytes;
 }
 
 static unsigned models(const void *state, stage_model list[STAGE_MAX_MODELS])

@@ -248,8 +248,8 @@ static bool open(stage *s, const stage_settings *settings, pipeline_error *error
     g->black = settings->full_range ? 0 : 16;
     g->white = settings->full_range ? 255 : 235;
     g->width = s->in.width + 2 * MOST_REACH;
-    g->lines = session_binding_allocate((2 * MOST_REACH + 2) * (size_t)g->width * sizeof *g->lines);
-    g->sums = session_binding_allocate((size_t)g->width * sizeof *g->sums);
+    g->lines = stage_take(s, (2 * MOST_REACH + 2) * (size_t)g->width * sizeof *g->lines);
+    g->sums = stage_take(s, (size_t)g->width * sizeof *g->sums);
     return (g->lines && g->sums) || pipeline_fail(error, "out of memory");
 }
 
@@ -261,21 +261,5 @@ static mona_status enqueue(stage *s, const stage_work *work)
     return mona_stream_call(s->stream, run, job);
 }
 
-static void close_grain(void *state)
-{
-    grain_stage_state *g = state;
-    free(g->lines);
-    free(g->sums);
-}
-
-static size_t bytes(const void *state)
-{
-    const grain_stage_state *g = state;
-    return (size_t)g->width * ((2 * MOST_REACH + 2) * sizeof *g->lines + sizeof *g->sums);
-}
-
-const stage_row grain_stage = {.state_bytes = sizeof(grain_stage_state),
-                               .open = open,
-                               .enqueue = enqueue,
-                               .close = close_grain,
-                               .bytes = bytes};
+const stage_row grain_stage = {
+    .state_bytes = sizeof(grain_stage_state), .open = open, .enqueue = enqueue};

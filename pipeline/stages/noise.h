@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "pipeline/stages/frame.h"
+#include "pipeline/stages/stage.h"
 
 enum {
     NOISE_BLOCK = 16,     /* samples a side of a block */
@@ -79,7 +79,7 @@ noise_level noise_measure(noise_work *work, const uint8_t *plane, ptrdiff_t stri
  * Coarse noise remains, so the same is done once more at twice the distances where noise of the
  * plane at half its size is as strong at all scales; colour of the picture grows with them. */
 
-/* Scratch; zeroed: not open. */
+/* Scratch. */
 typedef struct chroma_noise {
     int16_t *memory;
     uint32_t width, height, stride; /* of a plane of chroma; of its copies, with a margin */
@@ -87,10 +87,8 @@ typedef struct chroma_noise {
     noise_work *work;
 } chroma_noise;
 
-/* False: out of memory. format: 4:2:0. */
-bool chroma_noise_open(chroma_noise *c, const frame_format *format);
-void chroma_noise_close(chroma_noise *c);
-size_t chroma_noise_bytes(const chroma_noise *c);
+/* Its memory is the stage's. False: out of memory. format: 4:2:0. */
+bool chroma_noise_open(chroma_noise *c, stage *s, const frame_format *format);
 
 void chroma_noise_clean(const chroma_noise *c, const frame *f);
 

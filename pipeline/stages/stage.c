@@ -79,6 +79,16 @@ void stage_tell_models(const stage *s, const pipeline_probe *probe)
             probe->bound(probe->context, s->number, models[i].bound, models[i].runs);
 }
 
+void *stage_take(stage *s, size_t bytes)
+{
+    void *memory = s->taken_count < STAGE_MAX_TAKEN ? session_binding_allocate(bytes) : NULL;
+    if (memory) {
+        s->taken[s->taken_count++] = memory;
+        s->taken_bytes += bytes;
+    }
+    return memory;
+}
+
 mona_stream *stage_entry(const stage *s)
 {
     return s->entry ? s->entry : s->stream;
@@ -91,6 +101,8 @@ void stage_close(stage *s)
         s->row->close(s->state);
     mona_stream_close(s->stream);
     mona_stream_close(s->entry); /* for whose events the other one waited */
+    while (s->taken_count)
+        free(s->taken[--s->taken_count]);
     free(s->state);
     free(s->stream_memory);
     free(s->entry_memory);
@@ -99,7 +111,7 @@ void stage_close(stage *s)
 
 size_t stage_bytes(const stage *s)
 {
-    return mona_stream_bytes() + (s->row->bytes ? s->row->bytes(s->state) : 0);
+    return mona_stream_bytes() + s->taken_bytes + (s->row->bytes ? s->row->bytes(s->state) : 0);
 }
 
 unsigned model_scale(const named_model *model, const mona_device *device, pipeline_error *error)

@@ -70,6 +70,8 @@ typedef enum stage_kind {
 } stage_kind;
 #undef STAGE_KIND
 
+enum { STAGE_MAX_TAKEN = 16 };
+
 typedef struct stage {
     const struct stage_row *row;
     stage_kind kind;
@@ -79,6 +81,9 @@ typedef struct stage {
     unsigned scale;    /* how many times larger a network makes out */
     void *state;       /* of the kind */
     void *stream_memory, *entry_memory;
+    void *taken[STAGE_MAX_TAKEN]; /* by stage_take */
+    unsigned taken_count;
+    size_t taken_bytes;
     mona_stream *stream;
     mona_stream *entry; /* for what frames need before the network; NULL: the same stream */
     unsigned ahead;     /* how many frames it has in work at once besides the usual ones */
@@ -122,7 +127,7 @@ typedef struct stage_row {
     /* Enqueues a look at a frame as it enters the chain, in any size: there is no more in work. */
     mona_status (*look)(stage *s, const stage_work *work);
     void (*close)(void *state);
-    size_t (*bytes)(const void *state);
+    size_t (*bytes)(const void *state); /* beside what it took */
     unsigned (*models)(const void *state, stage_model models[STAGE_MAX_MODELS]);
     /* The noise found in the latest frames and the compression error in that of a slot, in steps of
      * 8 bits. False: it estimates none. */
@@ -150,6 +155,9 @@ void stage_tell_models(const stage *s, const pipeline_probe *probe);
 bool stage_open_entry(stage *s, const stage_settings *settings, unsigned frames,
                       pipeline_error *error);
 
+/* Memory that stage_bytes counts and stage_close releases. NULL: there is none. */
+void *stage_take(stage *s, size_t bytes);
+
 /* The stream that first reads a frame: what the stage waits for before it reads is enqueued
  * here. */
 mona_stream *stage_entry(const stage *s);
@@ -157,7 +165,7 @@ mona_stream *stage_entry(const stage *s);
 /* Waits for what is queued. A zeroed stage is allowed. */
 void stage_close(stage *s);
 
-/* The bytes of the stage's sessions. */
+/* The bytes of the stage's sessions and of what it took. */
 size_t stage_bytes(const stage *s);
 
 /* How many times a model enlarges its one plane. 0, with an error, if it is not such a model or
