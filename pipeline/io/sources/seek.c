@@ -39,8 +39,9 @@ static void seek_begin(AVFormatContext *format)
 
 /* In a container without an index, such as a transport stream, libav seeks by decoding time and to
  * any frame. Then the search starts further ahead. */
-void seek_before(AVFormatContext *format, const AVStream *video, int64_t time)
+void seek_before(source *s, const AVStream *video, int64_t time)
 {
+    AVFormatContext *format = s->format;
     const int64_t first = avformat_origin(format);
     if (!format->pb || !(format->pb->seekable & AVIO_SEEKABLE_NORMAL) || !seek(format, time))
         return;

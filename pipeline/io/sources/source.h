@@ -74,7 +74,7 @@ typedef struct source {
 } source;
 
 struct source_kind {
-    bool (*is)(const input_settings *settings);
+    bool (*is)(const input_settings *settings); /* NULL: whatever no other kind is */
     /* Sets format. */
     bool (*open)(source *s, const input_settings *settings, pipeline_error *error);
     /* Reads a packet; returns a code of libav, final if it is none of damage. */
@@ -90,7 +90,7 @@ struct source_kind {
     bool separate; /* each frame is a file of its own */
 };
 
-extern const source_kind source_container, source_raw, source_pictures, source_live, source_still;
+extern const source_kind source_container, source_pictures, source_live, source_still;
 
 /* Whether there is a file of this name that can be read, if the name stands for one. */
 bool source_check(const char *path, pipeline_error *error);
@@ -139,7 +139,7 @@ bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error
 /* Seeks to a place from which all frames after a time can be decoded: a key frame of video at time
  * (AV_TIME_BASE units, the file's own) or earlier. A file that cannot be searched stays where it
  * is. */
-void seek_before(AVFormatContext *format, const AVStream *video, int64_t time);
+void seek_before(source *s, const AVStream *video, int64_t time);
 
 /* Whether a film shows anything behind it. GIFs and palettes always can, but few do. */
 

@@ -24,14 +24,8 @@ static bool suit_result(still_input *p, const pipeline_notes *notes, pipeline_er
     return kind == PICTURE_JPEG || image->metadata.kind == kind || still_turn_upright(image, error);
 }
 
-static void still_input_close(still_input *p)
-{
-    still_free(&p->image);
-}
-
 /* Reads the head of the picture, or all of it where the head does not say enough, and tells what
- * the result cannot hold of it. Whether it succeeds or not, still_input_close releases what there
- * is. */
+ * the result cannot hold of it. */
 static bool still_input_open(still_input *p, const char *path, const input_settings *settings,
                              const pipeline_notes *notes, pipeline_error *error)
 {
@@ -271,7 +265,7 @@ static int no_packet(source *s, AVPacket *packet)
 
 static void close_source(source *s)
 {
-    still_input_close(&s->still);
+    still_free(&s->still.image);
 }
 
 const source_kind source_still = {is_still, open_source,  no_packet, read_frame, NULL,
