@@ -31,7 +31,7 @@ static cJSON *value_of(const option *o, const void *values)
     const char *text = option_text(o, values, buffer);
     if (o->kind == OPTION_FLAG)
         return cJSON_CreateTrue();
-    if (!text)
+    if (o->kind == OPTION_LIST || o->kind == OPTION_FILES)
         return cJSON_CreateStringArray(list->items, (int)list->count);
     const double value = strtod(text, &end);
     return number && end != text ? cJSON_CreateNumber(value) : cJSON_CreateString(text);
