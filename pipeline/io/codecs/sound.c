@@ -9,7 +9,10 @@
 #include "pipeline/base/filter_graph.h"
 #include "pipeline/io/containers/container.h"
 
-enum { CHANNEL_RATE = 96000 }; /* bits per second of each channel, where there is a loss */
+enum {
+    CHANNEL_RATE = 96000, /* bits per second of each channel, where there is a loss */
+    LAYOUTS = 8
+};
 
 /* In order of preference for SOUND_AUTO. */
 typedef struct target {
@@ -17,21 +20,35 @@ typedef struct target {
     const char *name, *encoder;
     enum AVSampleFormat format, deep; /* lossless: of samples of up to 16 and up to 24 bits */
     bool lossless;
-    int channels; /* at most */
     int rates[4]; /* 0: all, else in order; others become the first */
+    /* Those that its bytes tell in any container, of ever more channels; 0: no more. */
+    uint64_t layouts[LAYOUTS];
 } target;
 
 /* clang-format off */
 static const target targets[] = {
-    {AV_CODEC_ID_FLAC, "flac", "flac", AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S32, true, .channels = 8},
-    {AV_CODEC_ID_ALAC, "alac", "alac", AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32P, true, .channels = 8},
-    {AV_CODEC_ID_AAC, "aac", "aac", AV_SAMPLE_FMT_FLTP, .channels = 8,
-     .rates = {48000, 44100, 32000}},
-    {AV_CODEC_ID_OPUS, "opus", "libopus", AV_SAMPLE_FMT_FLT, .channels = 8, .rates = {48000}},
-    {AV_CODEC_ID_MP3, "mp3", "libmp3lame", AV_SAMPLE_FMT_FLTP, .channels = 2,
-     .rates = {48000, 44100, 32000}},
-    {AV_CODEC_ID_AC3, "ac3", "ac3", AV_SAMPLE_FMT_FLTP, .channels = 6,
-     .rates = {48000, 44100, 32000}},
+    {AV_CODEC_ID_FLAC, "flac", "flac", AV_SAMPLE_FMT_S16, AV_SAMPLE_FMT_S32, true,
+     .layouts = {AV_CH_LAYOUT_MONO, AV_CH_LAYOUT_STEREO, AV_CH_LAYOUT_SURROUND, AV_CH_LAYOUT_QUAD,
+                 AV_CH_LAYOUT_5POINT0_BACK, AV_CH_LAYOUT_5POINT1_BACK, AV_CH_LAYOUT_6POINT1,
+                 AV_CH_LAYOUT_7POINT1}},
+    {AV_CODEC_ID_ALAC, "alac", "alac", AV_SAMPLE_FMT_S16P, AV_SAMPLE_FMT_S32P, true,
+     .layouts = {AV_CH_LAYOUT_MONO, AV_CH_LAYOUT_STEREO, AV_CH_LAYOUT_SURROUND,
+                 AV_CH_LAYOUT_4POINT0, AV_CH_LAYOUT_5POINT0_BACK, AV_CH_LAYOUT_5POINT1_BACK,
+                 AV_CH_LAYOUT_6POINT1_BACK, AV_CH_LAYOUT_7POINT1_WIDE_BACK}},
+    {AV_CODEC_ID_AAC, "aac", "aac", AV_SAMPLE_FMT_FLTP, .rates = {48000, 44100, 32000},
+     .layouts = {AV_CH_LAYOUT_MONO, AV_CH_LAYOUT_STEREO, AV_CH_LAYOUT_SURROUND,
+                 AV_CH_LAYOUT_4POINT0, AV_CH_LAYOUT_5POINT0_BACK, AV_CH_LAYOUT_5POINT1_BACK,
+                 AV_CH_LAYOUT_6POINT1, AV_CH_LAYOUT_7POINT1}},
+    {AV_CODEC_ID_OPUS, "opus", "libopus", AV_SAMPLE_FMT_FLT, .rates = {48000},
+     .layouts = {AV_CH_LAYOUT_MONO, AV_CH_LAYOUT_STEREO, AV_CH_LAYOUT_SURROUND, AV_CH_LAYOUT_QUAD,
+                 AV_CH_LAYOUT_5POINT0_BACK, AV_CH_LAYOUT_5POINT1_BACK, AV_CH_LAYOUT_6POINT1,
+                 AV_CH_LAYOUT_7POINT1}},
+    {AV_CODEC_ID_MP3, "mp3", "libmp3lame", AV_SAMPLE_FMT_FLTP, .rates = {48000, 44100, 32000},
+     .layouts = {AV_CH_LAYOUT_MONO, AV_CH_LAYOUT_STEREO}},
+    {AV_CODEC_ID_AC3, "ac3", "ac3", AV_SAMPLE_FMT_FLTP, .rates = {48000, 44100, 32000},
+     .layouts = {AV_CH_LAYOUT_MONO, AV_CH_LAYOUT_STEREO, AV_CH_LAYOUT_2POINT1,
+                 AV_CH_LAYOUT_SURROUND, AV_CH_LAYOUT_2_2, AV_CH_LAYOUT_4POINT0,
+                 AV_CH_LAYOUT_5POINT0, AV_CH_LAYOUT_5POINT1}},
 };
 /* clang-format on */
 
@@ -97,6 +114,44 @@ static int lossless_bits(const AVCodecParameters *p)
     return d && d->props & AV_CODEC_PROP_LOSSLESS && bits <= 24 ? bits : 0;
 }
 
+/* Two speakers behind are those beside where a layout has only the ones; with one in their middle
+ * filters would mix them. */
+static uint64_t usual(uint64_t layout)
+{
+    const uint64_t side = AV_CH_SIDE_LEFT | AV_CH_SIDE_RIGHT,
+                   back = AV_CH_BACK_LEFT | AV_CH_BACK_RIGHT;
+    return layout == AV_CH_LAYOUT_STEREO_DOWNMIX                  ? AV_CH_LAYOUT_STEREO
+           : (layout & (side | back | AV_CH_BACK_CENTER)) == side ? (layout ^ side) | back
+                                                                  : layout;
+}
+
+/* A channel alone needs no place. */
+static bool names_speakers(const AVChannelLayout *l)
+{
+    return l->order != AV_CHANNEL_ORDER_UNSPEC && l->nb_channels > 1;
+}
+
+/* The first layout with all channels of the sound, or with as many if it does not name them; 0:
+ * there is none. */
+static uint64_t layout_with(const target *t, const AVChannelLayout *from)
+{
+    for (int i = 0; i < LAYOUTS && t->layouts[i]; i++)
+        if (!names_speakers(from) ? av_popcount64(t->layouts[i]) == from->nb_channels
+                                  : from->order == AV_CHANNEL_ORDER_NATIVE &&
+                                        !(usual(from->u.mask) & ~usual(t->layouts[i])))
+            return t->layouts[i];
+    return 0;
+}
+
+/* The layout that sound is mixed to where there is none with all of its channels. */
+static uint64_t layout_below(const target *t, int channels)
+{
+    uint64_t found = t->layouts[0];
+    for (int i = 1; i < LAYOUTS && t->layouts[i] && av_popcount64(t->layouts[i]) <= channels; i++)
+        found = t->layouts[i];
+    return found;
+}
+
 enum AVCodecID sound_target(const AVOutputFormat *format, const AVCodecParameters *from,
                             const sound_choice *choice)
 {
@@ -107,8 +162,9 @@ enum AVCodecID sound_target(const AVOutputFormat *format, const AVCodecParameter
     for (int i = 0; i < TARGETS; i++) {
         const target *t = &targets[i];
         const bool allowed = choice->mode == SOUND_CODEC ? t->id == choice->codec
-                             : t->lossless               ? lossless_bits(from) > 0
-                                                         : choice->mode == SOUND_AUTO;
+                             : t->lossless
+                                 ? lossless_bits(from) > 0 && layout_with(t, &from->ch_layout)
+                                 : choice->mode == SOUND_AUTO;
         if (allowed && container_holds_id(format, t->id) &&
             avcodec_find_encoder_by_name(t->encoder) && avcodec_find_decoder(from->codec_id))
             return t->id;
@@ -144,16 +200,17 @@ static int open_encoder(sound *s, const AVCodecParameters *from, const AVOutputF
     AVCodecContext *e = s->encoder = avcodec_alloc_context3(codec);
     if (!e)
         return AVERROR(ENOMEM);
-    const int channels = FFMIN(FFMAX(from->ch_layout.nb_channels, 1), t->channels);
+    const uint64_t layout = layout_with(t, &from->ch_layout);
     const int bits = lossless_bits(from);
     e->sample_fmt = t->lossless && bits > 16 ? t->deep : t->format;
     if (t->lossless && bits > 16)
         e->bits_per_raw_sample = bits;
     e->sample_rate = rate_for(t, from->sample_rate);
     e->time_base = (AVRational){1, e->sample_rate};
-    e->bit_rate = t->lossless ? 0 : (int64_t)CHANNEL_RATE * channels;
-    /* Encoders know the usual layouts. */
-    av_channel_layout_default(&e->ch_layout, channels);
+    if (av_channel_layout_from_mask(
+            &e->ch_layout, layout ? layout : layout_below(t, from->ch_layout.nb_channels)) < 0)
+        return AVERROR(EINVAL);
+    e->bit_rate = t->lossless ? 0 : (int64_t)CHANNEL_RATE * e->ch_layout.nb_channels;
     e->strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL;
     if (format->flags & AVFMT_GLOBALHEADER)
         e->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
@@ -188,13 +245,26 @@ sound *sound_open(AVStream *to, const AVStream *from, enum AVCodecID codec,
         return NULL;
     }
     to->time_base = s->encoder->time_base;
-    const int channels = s->encoder->ch_layout.nb_channels,
-              all = from->codecpar->ch_layout.nb_channels;
-    pipeline_note(notes, "%s: the sound of stream %d becomes %s%s%s", name, from->index,
-                  s->target->name,
-                  s->target->lossless && lossless_bits(from->codecpar) ? ", without loss" : "",
-                  channels == 2 && all > 2 ? " in stereo" : "");
+    const bool mixed = !layout_with(s->target, &from->codecpar->ch_layout);
+    char layout[64] = "";
+    av_channel_layout_describe(&s->encoder->ch_layout, layout, sizeof layout);
+    pipeline_note(
+        notes, "%s: the sound of stream %d becomes %s%s%s%s", name, from->index, s->target->name,
+        s->target->lossless && lossless_bits(from->codecpar) && !mixed ? ", without loss" : "",
+        mixed ? " in " : "", mixed ? layout : "");
     return s;
+}
+
+/* What a file does not name is taken for what it becomes. */
+static int name_speakers(const sound *s, AVChannelLayout *l)
+{
+    const AVChannelLayout *to = &s->encoder->ch_layout;
+    if (names_speakers(l))
+        return 0;
+    if (l->nb_channels == to->nb_channels)
+        return av_channel_layout_copy(l, to);
+    av_channel_layout_default(l, l->nb_channels);
+    return 0;
 }
 
 /* Filters that make frames for the encoder from those like this one, and fill gaps with silence so
@@ -202,10 +272,7 @@ sound *sound_open(AVStream *to, const AVStream *from, enum AVCodecID codec,
 static int open_filters(sound *s, const AVFrame *like)
 {
     char from[64], to[64];
-    AVChannelLayout layout = like->ch_layout;
-    if (layout.order == AV_CHANNEL_ORDER_UNSPEC)
-        av_channel_layout_default(&layout, layout.nb_channels);
-    av_channel_layout_describe(&layout, from, sizeof from);
+    av_channel_layout_describe(&like->ch_layout, from, sizeof from);
     av_channel_layout_describe(&s->encoder->ch_layout, to, sizeof to);
     s->format = like->format;
     s->rate = like->sample_rate;
@@ -292,7 +359,9 @@ static bool take(const passage *p, AVFrame *frame)
             return false;
         filter_graph_close(&s->filters);
     }
-    const int code = s->filters.graph ? 0 : open_filters(s, frame);
+    int code = name_speakers(s, &frame->ch_layout);
+    if (code >= 0 && !s->filters.graph)
+        code = open_filters(s, frame);
     return code >= 0 ? convert(p, frame) : fail(p, code);
 }
 

@@ -146,6 +146,25 @@ done
 ffmpeg -v error -i "$tmp/six.mkv" -c:v copy -ac 2 -c:a libopus "$tmp/opus.mkv" -c:v copy -c:a flac "$tmp/flac.mkv"
 sound flac.mkv sound.mov --preset ultrafast
 same "FLAC, which .mov does not hold, becomes ALAC" "$? $(codec_of "$tmp/sound.mov") $(samples "$tmp/sound.mov")" "0 alac $(samples "$tmp/flac.mkv")"
+# A channel's samples are those of the file, whatever its speakers: $1 a layout, $2 what its speakers are called, $3 options.
+speakers() {
+    ffmpeg -y -v error -i "$tmp/pcm.avi" -af "pan=$1|$(echo "$2" | tr ' ' '\n' | awk '{ printf "%sc%d=%.1f*c0", NR > 1 ? "|" : "", NR - 1, NR / 10 }')" -c:v copy -c:a pcm_s16le "$tmp/speakers.mov"
+    rm -f "$tmp/speakers.mp4"
+    "$mona" enhance "$tmp/speakers.mov" -o "$tmp/speakers.mp4" --stages sr --preset ultrafast $3 2> "$tmp/log" < /dev/null || echo refused
+}
+# $1: a file, $2: the layout that it names, $3: names of speakers.
+heard() {
+    for speaker in $3; do
+        ffmpeg -v error -i "$1" -map 0:a -af "aformat=channel_layouts=$2,pan=mono|c0=$speaker" -f md5 -
+    done
+}
+for layout in "3.0:FL FR FC:3.0" "2.1:FL FR LFE:5.1" "4.0:FL FR FC BC:6.1" "7.1(wide):FL FR FC LFE BL BR FLC FRC:7.1(wide)" "6.1(back):FL FR FC LFE BL BR BC:6.1(back)"; do
+    from=${layout%%:*} rest=${layout#*:}
+    same "sound of $from to .mp4: each speaker's stays" "$(speakers "$from" "${rest%%:*}" "")$(heard "$tmp/speakers.mp4" "${rest#*:}" "${rest%%:*}")" "$(heard "$tmp/speakers.mov" "$from" "${rest%%:*}")"
+done
+same "more speakers than lossless codecs have are not mixed" "$(speakers octagonal "FL FR FC BL BR BC SL SR" "")" refused
+speakers octagonal "FL FR FC BL BR BC SL SR" "--audio auto"
+same "but with --audio auto, and that is told" "$(grep -c 'the sound of stream 1 becomes aac in 7.1' "$tmp/log")" 1
 for way in pcm.avi:webm:opus opus.mkv:mov:aac $(! full || echo float.mkv:mp4:aac pcm.avi:ts:aac); do
     from=${way%%:*} rest=${way#*:}
     fails "$from to .${rest%:*} would lose something" "or --audio auto to encode it, or --drop-unsupported" "$mona" enhance "$tmp/$from" -o "$tmp/no.${rest%:*}" --quiet
