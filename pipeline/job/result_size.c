@@ -28,16 +28,21 @@ static bool size_of_picture(mona_size *size, const input_settings *in, pipeline_
 static bool size_of_video(mona_size *size, const input_settings *in, pipeline_error *error)
 {
     input f;
+    pipeline_error unknown = {0};
     const bool good = input_open(&f,
                                  &(input_settings){.path = in->path,
                                                    .rate = in->rate,
                                                    .list = in->list,
                                                    .max_pixels = in->max_pixels,
-                                                   .as_decoded = true},
+                                                   .rotate = in->rotate,
+                                                   .keeps_matrix = true},
                                  error);
+    /* The first frame may say how it is turned. */
+    if (good)
+        (void)input_first(&f, &unknown);
     if (good)
         *size = turned((uint32_t)f.video->codecpar->width, (uint32_t)f.video->codecpar->height,
-                       orientation_wanted(in->rotate, f.video));
+                       input_orientation(&f));
     input_close(&f);
     return good;
 }

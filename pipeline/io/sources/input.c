@@ -561,9 +561,23 @@ static bool turn_still(input *in, pipeline_error *error)
     const orientation turn = orientation_of_still(frame);
     const frame_convert_shape rgb = {frame->width, frame->height, AV_PIX_FMT_RGB24,
                                      AVCOL_RANGE_JPEG, AVCOL_SPC_RGB};
-    return in->decoder->codec_id != AV_CODEC_ID_MJPEG || !orientation_changes(turn) ||
+    return in->settings.rotate != ROTATION_AUTO || !orientation_changes(turn) ||
            orientation_changes(orientation_of(in->video)) ||
            (frame_convert_replace(frame, &rgb, error) && orientation_turn(frame, turn, error));
+}
+
+/* Where the container says nothing, frames may: photographs by EXIF, H.264 and HEVC by SEI. */
+static bool take_turn(input *in, pipeline_error *error)
+{
+    const AVFrameSideData *own = av_frame_get_side_data(in->frame, AV_FRAME_DATA_DISPLAYMATRIX);
+    if (!own || in->settings.rotate != ROTATION_AUTO || orientation_changes(in->turn) ||
+        avstream_side_data(in->video, AV_PKT_DATA_DISPLAYMATRIX, NULL))
+        return true;
+    uint8_t *matrix = avstream_new_side_data(in->video, AV_PKT_DATA_DISPLAYMATRIX, own->size);
+    if (!matrix)
+        return pipeline_fail(error, "out of memory");
+    memcpy(matrix, own->data, own->size);
+    return in->settings.as_decoded || input_choose_turn(in, error);
 }
 
 static void tell_grain(const input *in)
@@ -597,13 +611,17 @@ static void describe_as_first(input *in)
 static bool check_frame(input *in, pipeline_error *error)
 {
     AVFrame *frame = in->frame;
+    /* Where the film is entered anew, its first frame was seen before. */
+    const bool first = in->last_pts == INT64_MIN && (in->entry == INT64_MIN || !in->like.pixel.num);
+    if (in->settings.as_decoded && in->decoder->codec_id == AV_CODEC_ID_MJPEG)
+        return turn_still(in, error);
+    if (first && !take_turn(in, error))
+        return false;
+    if (in->settings.as_decoded)
+        return true;
     AVCodecParameters *video = in->video->codecpar;
     int *const width = orientation_swaps(in->turn) ? &video->height : &video->width;
     int *const height = orientation_swaps(in->turn) ? &video->width : &video->height;
-    if (in->settings.as_decoded)
-        return turn_still(in, error);
-    /* Where the film is entered anew, its first frame was seen before. */
-    const bool first = in->last_pts == INT64_MIN && (in->entry == INT64_MIN || !in->like.pixel.num);
     if (first) {
         tell_grain(in);
         like_first_begin(&in->like, frame);

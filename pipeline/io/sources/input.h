@@ -73,6 +73,7 @@ struct input_settings {
 
 typedef struct like_first {
     AVRational pixel; /* the shape of a pixel */
+    orientation turn; /* that the frame itself says */
     enum AVColorRange range;
     enum AVColorSpace matrix;
     enum AVColorPrimaries primaries;
@@ -152,6 +153,10 @@ bool input_open(input *in, const input_settings *settings, pipeline_error *error
 
 /* Whether the stream has a size and a pixel format that mona accepts. */
 bool input_check_video(const input *in, pipeline_error *error);
+
+/* Frames of input_next are turned; the stream is described as they are. The matrix goes, so that no
+ * player turns them again, unless the output holds it. For sources of inputs. */
+bool input_choose_turn(input *in, pipeline_error *error);
 
 /* Reads a packet of any stream; returns a code of libav. */
 int input_packet(input *in, AVPacket *packet);

@@ -209,10 +209,9 @@ static void turn_aspect(AVRational *aspect)
         *aspect = av_inv_q(*aspect);
 }
 
-/* Frames of input_next are turned; the stream is described as they are. The matrix goes, so that no
- * player turns them again. */
-static bool choose_turn(input *in, const input_settings *s, pipeline_error *error)
+bool input_choose_turn(input *in, pipeline_error *error)
 {
+    const input_settings *s = &in->settings;
     AVCodecParameters *video = in->video->codecpar;
     const orientation turn = orientation_wanted(s->rotate, in->video);
     if (s->rotate == ROTATION_AUTO &&
@@ -338,7 +337,7 @@ static bool open_packets(input *in, const input_settings *s, pipeline_error *err
         return false;
     if (in->widened) /* the chip was to know what the film says */
         p->color_range = AVCOL_RANGE_MPEG;
-    if (!s->as_decoded && !choose_turn(in, s, error))
+    if (!s->as_decoded && !input_choose_turn(in, error))
         return false;
     in->fields = fields_of(in, coded);
     if (!timestamp_joins_open(&in->times, in->format))

@@ -18,6 +18,7 @@ static AVRational shape_of(const AVFrame *f)
 void like_first_begin(like_first *l, const AVFrame *first)
 {
     *l = (like_first){.pixel = shape_of(first),
+                      .turn = orientation_of_still(first),
                       .range = first->color_range,
                       .matrix = first->colorspace,
                       .primaries = first->color_primaries,
@@ -138,5 +139,14 @@ void like_first_tell(like_first *l, const AVFrame *frame, double seconds, const 
             named(av_color_primaries_name(frame->color_primaries)),
             named(av_color_transfer_name(l->transfer)),
             named(av_color_primaries_name(l->primaries)));
-    l->told = reshaped || recoloured;
+    const orientation turn = orientation_of_still(frame);
+    const bool turned = (orientation_changes(turn) || orientation_changes(l->turn)) &&
+                        (turn.xx || turn.xy) && memcmp(&turn, &l->turn, sizeof turn) != 0;
+    if (turned)
+        pipeline_note(
+            notes,
+            "%s: from %.2f s on, frames say that they are turned otherwise; the result is "
+            "turned like the first",
+            path, seconds);
+    l->told = reshaped || recoloured || turned;
 }

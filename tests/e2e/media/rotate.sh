@@ -76,3 +76,23 @@ same_frames "$tmp/wide.mp4" -o "$tmp/out.mkv" -c ffv1 --rotate 180
 same "but a half turn" "$? $(shown "$tmp/out.mkv")" "0 $(shown "$tmp/wide.mp4" hflip,vflip)"
 "$mona" enhance -y "$tmp/n1.png" -o "$tmp/turned.png" --rotate 90 2> "$tmp/log"
 same "a picture is turned by its EXIF alone" "$? $(grep -c -- '--rotate has no effect on a picture' "$tmp/log")" "0 1"
+
+# ---- what frames themselves say ---------------------------------------------------------------------------
+ffmpeg -v error -i "$tmp/plain.mp4" -map 0:v -c copy -bsf:v h264_metadata=display_orientation=insert:rotate=90 "$tmp/sei.mp4"
+i=0
+for turn in 6 6 8; do
+    ffmpeg -v error -y -ss "0.0$((4 * i))" -i "$tmp/scene.y4m" -frames:v 1 -pix_fmt yuvj420p -q:v 2 "$tmp/flat.jpg"
+    python3 -IS tests/e2e/media/stills.py turned "$tmp/flat.jpg" $turn "$tmp/photo$((i += 1)).jpg"
+done
+for in in sei.mp4 photo%d.jpg; do
+    same_frames "$tmp/$in" -o "$tmp/out.mkv" -c ffv1 --frames 2
+    same "$in: turned as its frames say" "$? $(shown "$tmp/out.mkv" extractplanes=y | head -n 1)" "0 $(shown "$tmp/$in" extractplanes=y | head -n 1)"
+    same_frames "$tmp/$in" -o "$tmp/out.mp4" --crf 4 --frames 2
+    same "$in: .mp4 tells players" "$? $(matrix "$tmp/out.mp4")" "0 $(ffprobe -v error -select_streams v:0 -read_intervals %+#1 -show_entries frame_side_data=rotation -of csv=p=0 "$tmp/$in" | tr -dc '0-9-')"
+    same_frames "$tmp/$in" -o "$tmp/out.mkv" -c ffv1 --frames 2 --rotate none
+    same "$in: or not, with --rotate none" "$? $(shape "$tmp/out.mkv" | cut -d, -f 1-2)" "0 $(ffprobe -v error -select_streams v:0 -show_entries stream=width,height -of csv=p=0 "$tmp/$in")"
+    "$mona" enhance -y "$tmp/$in" -o "$tmp/out.mkv" --height 120 --frames 2 --quiet
+    same "$in: --height is that of what is shown" "$(shape "$tmp/out.mkv" | cut -d, -f 2)" 120
+done
+"$mona" enhance -y "$tmp/photo%d.jpg" -o "$tmp/out.mkv" --stages colour --colour 0 2> "$tmp/log"
+same "a photograph that is turned otherwise than the first is told" "$? $(grep -c 'photo%d.jpg: from 0.08 s on, frames say that they are turned otherwise' "$tmp/log")" "0 1"
