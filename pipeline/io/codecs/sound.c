@@ -172,6 +172,26 @@ enum AVCodecID sound_target(const AVOutputFormat *format, const AVCodecParameter
     return AV_CODEC_ID_NONE;
 }
 
+void sound_tell_speakers(const AVStream *from, const AVOutputFormat *format, const char *name,
+                         const pipeline_notes *notes)
+{
+    const AVCodecParameters *p = from->codecpar;
+    AVChannelLayout guessed;
+    char layout[64] = "";
+    av_channel_layout_default(&guessed, p->ch_layout.nb_channels);
+    if (p->codec_type != AVMEDIA_TYPE_AUDIO || container_row_of(format)->speakers ||
+        !av_get_exact_bits_per_sample(p->codec_id) || !names_speakers(&p->ch_layout) ||
+        (p->ch_layout.order == AV_CHANNEL_ORDER_NATIVE &&
+         guessed.order == AV_CHANNEL_ORDER_NATIVE &&
+         usual(p->ch_layout.u.mask) == usual(guessed.u.mask)))
+        return;
+    av_channel_layout_describe(&p->ch_layout, layout, sizeof layout);
+    pipeline_note(notes,
+                  "%s: %s does not name the speakers of stream %d (%s, %s), which players guess by "
+                  "their number; --audio flac names them",
+                  name, format->name, from->index, avcodec_get_name(p->codec_id), layout);
+}
+
 /* ---- opening -------------------------------------------------------------------------------- */
 
 static int rate_for(const target *t, int rate)

@@ -33,6 +33,11 @@ const char *sound_codecs(void);
 enum AVCodecID sound_target(const AVOutputFormat *format, const AVCodecParameters *from,
                             const sound_choice *choice);
 
+/* Tells where players guess the speakers of sound that is copied, and would guess others. name: of
+ * the output. */
+void sound_tell_speakers(const AVStream *from, const AVOutputFormat *format, const char *name,
+                         const pipeline_notes *notes);
+
 typedef struct sound sound;
 
 /* Receives encoded packets, with timestamps in time_base. */

@@ -123,95 +123,95 @@ static const container_tags mkv_tags = {NULL, NULL, MARKS_MATROSKA, NULL},
     .seeks = seeks_, .counts = counts_, .old = old_, .itself = itself_, .ids = ids_,               \
     .bare = bare_, .mute = mute_, .loops = loops_
 #define HOLDS(starts_, text_, files_, data_, chapters_, colours_, range_, siting_, layout_,        \
-              alpha_, lead_, whole_, covers_)                                                      \
+              alpha_, lead_, whole_, speakers_, covers_)                                           \
     .starts = starts_, .text = text_, .files = files_, .data = data_, .chapters = chapters_,       \
     .colours = colours_, .range = range_, .siting = siting_, .layout = layout_, .alpha = alpha_,   \
-    .lead = lead_, .whole = whole_, .covers = COVERS_##covers_
+    .lead = lead_, .whole = whole_, .speakers = speakers_, .covers = COVERS_##covers_
 
 enum { o = false, X = true };
 
 /* IS:    one, frames, pictures, quicktime, seeks, counts, old, itself, ids, bare, mute, loops
  * HOLDS: starts, text, files, data, chapters, colours, range, siting, layout, alpha, lead, whole,
- *        covers */
+ *        speakers, covers */
 /* clang-format off */
 static const container rows[] = {
     {CALLED("matroska", NULL, ".mkv"), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&mkv_tags, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, X, o, X, X, X, X, X, X, X, o, FILES)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, X, o, X, X, X, X, X, X, X, o, o, FILES)},
     {CALLED("mp4", NULL, ".mp4"), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&mp4_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, o, X, o, o, o, COMMON)},
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, o, X, o, o, o, X, COMMON)},
     {CALLED("mov", NULL, ".mov"), CODECS(NULL, not_in_mov, RAW_COLOURS),
      WRITER(&mov_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, o, o, o, o, o, o, X, NONE)},
     {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(&ts_tags, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, NONE),
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE),
      .m2ts_options = "mpegts_m2ts_mode=1"},
     {CALLED("nut", NULL, ".nut"), CODECS(NULL, not_in_nut, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, o, NONE)},
 
     {CALLED("webm", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&webm_tags, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, X, X, X, X, X, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, X, X, X, X, X, X, NONE)},
     {CALLED("ipod", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&ipod_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, COMMON)},
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, X, COMMON)},
     {CALLED("3gp", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&gp_tags, MOV_FILE, MOV_LIVE, NULL),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("3g2", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&gp_tags, MOV_FILE, MOV_LIVE, NULL),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("f4v", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&ipod_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, COMMON)},
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, X, COMMON)},
     {CALLED("ismv", NULL, NULL), CODECS(NULL, not_in_ismv, RAW_TAGGED),
      WRITER(&ipod_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
-     IS(o, o, o, X, o, o, o, o, X, o, o, o), HOLDS(o, X, o, X, X, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, X, o, o, o, o, X, o, o, o), HOLDS(o, X, o, X, X, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("psp", NULL, NULL), CODECS(NULL, not_in_psp, RAW_TAGGED),
      WRITER(&psp_tags, MOV_FILE, MOV_LIVE, NULL),
-     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("avi", NULL, NULL), CODECS(NULL, not_in_avi, RAW_KNOWN), WRITER(&avi_tags, NULL, NULL, NULL),
-     IS(o, o, o, o, o, X, X, o, X, o, o, o), HOLDS(o, X, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, X, X, o, X, o, o, o), HOLDS(o, X, o, X, o, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("asf", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("flv", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(&flv_tags, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, o, NONE)},
     {CALLED("gif", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, X, X), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, X, X), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("avif", NULL, NULL), CODECS(av1, NULL, RAW_TAGGED),
      WRITER(&avif_tags, NULL, NULL, NULL),
-     IS(X, o, o, X, X, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, X, X, o, o, o, o, o, NONE)},
+     IS(X, o, o, X, X, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, X, X, o, o, o, o, o, X, NONE)},
 
     {CALLED("rtp_mpegts", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("hls", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(NULL, HLS_FILE, HLS_LIVE, NULL),
-     IS(o, o, o, o, o, o, o, X, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, X, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, X, NONE)},
     /* Its writer takes a stream's number for a type of payload. */
     {CALLED("rtsp", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, X, o, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, X, o, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE)},
 
     {CALLED("image2", "a row of pictures", NULL), CODECS(png, NULL, RAW_TAGGED),
      WRITER(NULL, NULL, NULL, NULL),
-     IS(X, o, X, o, o, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, o, o, o, o, o, o, o, NONE)},
+     IS(X, o, X, o, o, o, o, o, X, o, X, o), HOLDS(o, o, o, o, o, o, o, o, o, o, o, o, X, NONE)},
     {CALLED("yuv4mpegpipe", NULL, NULL), CODECS(raw, NULL, RAW_ANY), WRITER(NULL, NULL, NULL, NULL),
-     IS(X, X, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, X, o, o, o, o, o, NONE)},
+     IS(X, X, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, X, o, o, o, o, o, X, NONE)},
     {CALLED("rawvideo", NULL, NULL), CODECS(NULL, NULL, RAW_ANY), WRITER(NULL, NULL, NULL, NULL),
-     IS(X, o, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, o, o, o, NONE)},
+     IS(X, o, o, o, o, o, o, o, X, X, o, o), HOLDS(o, o, o, o, o, o, o, o, o, o, o, o, X, NONE)},
 
     /* Streams without a container, and checksums. */
 #define ONE(name)                                                                                  \
     {CALLED(name, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),     \
-     IS(X, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, o, o, o, o, X, o, o, o, o, o, NONE)}
+     IS(X, o, o, o, o, o, o, o, X, o, o, o), HOLDS(o, o, o, o, o, o, X, o, o, o, o, o, X, NONE)}
     ONE("h264"), ONE("hevc"), ONE("obu"), ONE("ivf"), ONE("framemd5"), ONE("md5"),
 
     /* All others: libav knows their codecs. */
     {CALLED(NULL, NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, X, NONE)},
 };
 /* clang-format on */
 

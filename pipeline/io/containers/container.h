@@ -66,13 +66,14 @@ typedef struct container {
     bool files;  /* attached ones */
     bool data;   /* streams of it, as far as it holds their codecs */
     bool chapters;
-    bool colours; /* primaries, transfer, matrix, display: else only some codecs tell them */
-    bool range;   /* of their samples, likewise */
-    bool siting;  /* of chroma, likewise */
-    bool layout;  /* of 3D and of 360 degrees */
-    bool alpha;   /* VP9's, which lies beside the frames */
-    bool lead;    /* what a decoder of sound needs before the first sample */
-    bool whole;   /* the size that is shown, in whole pixels */
+    bool colours;  /* primaries, transfer, matrix, display: else only some codecs tell them */
+    bool range;    /* of their samples, likewise */
+    bool siting;   /* of chroma, likewise */
+    bool layout;   /* of 3D and of 360 degrees */
+    bool alpha;    /* VP9's, which lies beside the frames */
+    bool lead;     /* what a decoder of sound needs before the first sample */
+    bool whole;    /* the size that is shown, in whole pixels */
+    bool speakers; /* of PCM */
     container_covers covers;
 } container;
 

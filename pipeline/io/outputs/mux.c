@@ -203,6 +203,7 @@ static bool add_stream(mux *m, const AVStream *from, const AVStream *video,
         return (s->encoded = sound_open(to, from, codec, format, m->name, m->notes, error));
     if (codec)
         return (s->converted = subtitles_open(to, from, codec, m->name, m->notes, error));
+    sound_tell_speakers(from, format, m->name, m->notes);
     /* Side data may be part of the parameters, which describe_video replaces. That of the old
      * video's compression is left out. */
     return from == video ? describe_video(to, from, encoder, format) &&

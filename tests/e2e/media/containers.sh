@@ -162,6 +162,11 @@ for layout in "3.0:FL FR FC:3.0" "2.1:FL FR LFE:5.1" "4.0:FL FR FC BC:6.1" "7.1(
     from=${layout%%:*} rest=${layout#*:}
     same "sound of $from to .mp4: each speaker's stays" "$(speakers "$from" "${rest%%:*}" "")$(heard "$tmp/speakers.mp4" "${rest#*:}" "${rest%%:*}")" "$(heard "$tmp/speakers.mov" "$from" "${rest%%:*}")"
 done
+for layout in 3.0:1 stereo:0; do
+    speakers ${layout%:*} "$([ $layout = stereo:0 ] || echo FC) FL FR" ""
+    "$mona" enhance -y "$tmp/speakers.mov" -o "$tmp/speakers.mkv" --stages sr --preset ultrafast 2> "$tmp/log" < /dev/null
+    same "$layout of PCM, whose speakers .mkv does not name" "$? $(grep -c 'does not name the speakers of stream 1 (pcm_s16le, 3.0)' "$tmp/log")" "0 ${layout#*:}"
+done
 same "more speakers than lossless codecs have are not mixed" "$(speakers octagonal "FL FR FC BL BR BC SL SR" "")" refused
 speakers octagonal "FL FR FC BL BR BC SL SR" "--audio auto"
 same "but with --audio auto, and that is told" "$(grep -c 'the sound of stream 1 becomes aac in 7.1' "$tmp/log")" 1

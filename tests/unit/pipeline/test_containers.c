@@ -445,6 +445,24 @@ static void make_cover(AVFormatContext *to)
     to->streams[1]->disposition = AV_DISPOSITION_ATTACHED_PIC;
 }
 
+/* Other speakers than players guess. */
+static uint64_t speakers_of(const AVChannelLayout *l)
+{
+    return l->nb_channels == 1 ? AV_CH_BACK_CENTER : AV_CH_FRONT_CENTER | AV_CH_LOW_FREQUENCY;
+}
+
+static void name_speakers(AVFormatContext *to)
+{
+    AVChannelLayout *l = &to->streams[1]->codecpar->ch_layout;
+    av_channel_layout_from_mask(l, speakers_of(l));
+}
+
+static bool names_speakers(const AVFormatContext *read)
+{
+    const AVChannelLayout *l = &read->streams[1]->codecpar->ch_layout;
+    return l->order == AV_CHANNEL_ORDER_NATIVE && l->u.mask == speakers_of(l);
+}
+
 static void say_alpha(AVFormatContext *to)
 {
     av_dict_set(&to->streams[0]->metadata, "alpha_mode", "1", 0);
@@ -497,6 +515,14 @@ static void look_at_video(const container *row, const AVOutputFormat *format, co
         read = through(format, &(film){{video, of(AV_CODEC_ID_PNG)}, .describe = make_cover});
         expect(row, "covers", row->covers == COVERS_COMMON,
                read && read->nb_streams == 2 && container_is_cover(read->streams[1]));
+        avformat_close_input(&read);
+    }
+    if (of(AV_CODEC_ID_PCM_S16LE) && container_holds_id(format, AV_CODEC_ID_PCM_S16LE) &&
+        !row->one) {
+        read =
+            through(format, &(film){{video, of(AV_CODEC_ID_PCM_S16LE)}, .describe = name_speakers});
+        if (read && read->nb_streams == 2)
+            expect(row, "speakers", row->speakers, names_speakers(read));
         avformat_close_input(&read);
     }
     if (!silent(format))
