@@ -21,6 +21,14 @@ static orientation orientation_of_matrix(const int32_t *matrix, size_t size)
     return straight || sideways ? turn : (orientation){0};
 }
 
+void orientation_matrix(int32_t *matrix, orientation turn)
+{
+    const int32_t one = 65536;
+    const int32_t whole[9] = {
+        turn.xx * one, turn.xy * one, 0, turn.yx * one, turn.yy * one, 0, 0, 0, 1 << 30};
+    memcpy(matrix, whole, sizeof whole);
+}
+
 orientation orientation_of(const AVStream *stream)
 {
     size_t size = 0;

@@ -36,6 +36,9 @@ orientation orientation_of_still(const AVFrame *frame);
 /* Of EXIF's orientation, 1 to 8. */
 orientation orientation_of_exif(unsigned exif);
 
+/* As a display matrix of 9 numbers. */
+void orientation_matrix(int32_t *matrix, orientation turn);
+
 bool orientation_changes(orientation turn);
 
 /* Whether width and height are swapped. */

@@ -13,6 +13,8 @@
 #include <libavutil/parseutils.h>
 
 #include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/metadata.h"
+#include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/io/sources/input.h"
@@ -270,9 +272,30 @@ static bool open_source(source *s, const input_settings *settings, pipeline_erro
     return true;
 }
 
+/* libav turns JPEGs alone. A PNG's tag few viewers read. */
+static int tell_turn(AVPacket *packet)
+{
+    const size_t size = (size_t)packet->size;
+    const picture_kind kind = picture_kind_of(packet->data, size);
+    picture_metadata m;
+    if (kind != PICTURE_WEBP && kind != PICTURE_TIFF)
+        return 0;
+    const bool good = metadata_read(&m, packet->data, size);
+    const orientation turn = orientation_of_exif(metadata_orientation(&m));
+    metadata_free(&m);
+    uint8_t *matrix =
+        good && orientation_changes(turn)
+            ? av_packet_new_side_data(packet, AV_PKT_DATA_DISPLAYMATRIX, sizeof(int32_t[9]))
+            : NULL;
+    if (matrix)
+        orientation_matrix((int32_t *)(void *)matrix, turn);
+    return matrix || (good && !orientation_changes(turn)) ? 0 : AVERROR(ENOMEM);
+}
+
 static int read_packet(source *s, AVPacket *packet)
 {
-    return picture_list_read(&s->pictures, packet);
+    const int code = picture_list_read(&s->pictures, packet);
+    return code < 0 ? code : tell_turn(packet);
 }
 
 static void close_source(source *s)

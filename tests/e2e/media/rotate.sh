@@ -94,5 +94,9 @@ for in in sei.mp4 photo%d.jpg; do
     "$mona" enhance -y "$tmp/$in" -o "$tmp/out.mkv" --height 120 --frames 2 --quiet
     same "$in: --height is that of what is shown" "$(shape "$tmp/out.mkv" | cut -d, -f 2)" 120
 done
+ffmpeg -v error -i "$tmp/scene.y4m" -vf scale=48:32 -frames:v 1 "$tmp/flat.webp"
+python3 -IS tests/e2e/media/stills.py marked "$tmp/flat.webp" "$tmp/other1.webp" "RGB "
+same_frames "$tmp/other%d.webp" -o "$tmp/out.mkv" -c ffv1
+same "numbered .webp: turned as EXIF says" "$? $(shape "$tmp/out.mkv" | cut -d, -f 1-2)" "0 32,48"
 "$mona" enhance -y "$tmp/photo%d.jpg" -o "$tmp/out.mkv" --stages colour --colour 0 2> "$tmp/log"
 same "a photograph that is turned otherwise than the first is told" "$? $(grep -c 'photo%d.jpg: from 0.08 s on, frames say that they are turned otherwise' "$tmp/log")" "0 1"
