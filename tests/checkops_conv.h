@@ -352,15 +352,16 @@ static void store_row(const mona_bound_op *store, const row_buffer *row, const m
 {
     mona_bound_op b = *store;
     uint8_t *const data = row->row.data;
-    uint8_t *rows[64];
+    uint8_t *scratch = allocate(mona_op_store.scratch_bytes(&b, pixels));
     b.isa = &mona_isa_c;
     b.on_ai_core = false;
     b.input_c0[0] = row->row.c0;
     mona_run_store.row(&(mona_row_call){.bound = &b,
-                                        .scratch = (uint8_t *)rows,
+                                        .scratch = scratch,
                                         .x_end = pixels,
                                         .input = {{&data, row->row.block_stride, 0}},
                                         .planes = planes});
+    free(scratch);
 }
 
 /* isa NULL: the AI Core program. */
