@@ -39,8 +39,10 @@ static bool read_kernel(const char *path)
     snprintf(found + at, sizeof found - at, "%s%s", at ? ":" : "", path);
     if (!file_read(path, "a kernel", MAX_KERNEL_BYTES, &bytes, &size, &why))
         return format_fail(&problem, "MONA_ASCEND_KERNEL: %s", why.text);
-    return mona_ascend_add_kernel(bytes, size) ||
-           format_fail(&problem,
+    if (mona_ascend_add_kernel(bytes, size))
+        return true;
+    free(bytes);
+    return format_fail(&problem,
                        "%s: expected at most %d kernels, found more: remove some, or name "
                        "those to take in MONA_ASCEND_KERNEL",
                        path, MONA_ASCEND_KERNELS);
