@@ -167,20 +167,20 @@ static enum how how_to_launch(void)
                : NOT_REGISTERED;
 }
 
-/* The kernel for a program: the one that was written for it, else the replay kernel; this first
- * where one kernel alone is taken. */
+/* The kernel for a program: the one that was written for it, else the replay kernel. Where one
+ * kernel alone is taken, that is the replay kernel if there is one. */
 static ascend_kernel *find_kernel(const ac_program *program)
 {
     char name[ASCEND_KERNEL_NAME];
     ascend_own_kernel(program, name);
-    ascend_kernel *replay = kernel_with(ASCEND_KERNEL), *own = kernel_with(name);
-    if (replay && (!own || how_to_launch() == AS_OPERATOR)) {
-        own = replay;
+    ascend_kernel *replay = kernel_with(ASCEND_KERNEL), *k = kernel_with(name);
+    if (replay && (!k || how_to_launch() == AS_OPERATOR)) {
+        k = replay;
         memcpy(name, ASCEND_KERNEL, sizeof ASCEND_KERNEL);
     }
-    if (own && own->how == NOT_REGISTERED) /* else others may read it */
-        memcpy(own->name, name, sizeof name);
-    return own;
+    if (k && k->how == NOT_REGISTERED) /* else others may read it */
+        memcpy(k->name, name, sizeof name);
+    return k;
 }
 
 static mona_status register_somehow(ascend_kernel *k)

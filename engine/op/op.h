@@ -143,11 +143,11 @@ typedef struct mona_array_call {
     uint64_t begin, end;
 } mona_array_call;
 
-/* The same for a program. */
+/* The same as an AI Core program is called, with addresses. */
 typedef struct mona_array_places {
     const mona_bound_op *bound;
     ac_core *core;
-    ac_address input[MONA_OP_MAX_INPUTS], output; /* not of constants */
+    ac_address input[MONA_OP_MAX_INPUTS], output; /* 0: a constant */
     uint64_t begin, end;
 } mona_array_places;
 
