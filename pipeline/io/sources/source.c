@@ -27,13 +27,13 @@ bool source_open(source *s, const input_settings *settings, const pipeline_notes
                  pipeline_error *error)
 {
     static const source_kind *const kinds[] = {&source_still, &source_live, &source_pictures,
-                                               &source_container};
+                                               &source_raw, &source_container};
     *s = (source){.path = is_piped(settings) ? "standard input" : settings->path,
                   .notes = notes,
                   .max_streams = settings->max_streams,
                   .max_pixels = settings->max_pixels};
     for (size_t i = 0; !s->kind; i++)
-        s->kind = !kinds[i]->is || kinds[i]->is(settings) ? kinds[i] : NULL;
+        s->kind = kinds[i]->is(settings) ? kinds[i] : NULL;
     return s->kind->open(s, settings, error);
 }
 
@@ -251,21 +251,41 @@ bool source_describe_raw(const char *raw, AVDictionary **options, pipeline_error
 
 /* ---- containers, and raw frames -------------------------------------------------------------- */
 
+static bool is_other(const input_settings *settings)
+{
+    (void)settings;
+    return true;
+}
+
+static bool is_raw(const input_settings *settings)
+{
+    return settings->raw;
+}
+
 static bool open_container(source *s, const input_settings *settings, pipeline_error *error)
 {
     enum { STALL_SECONDS = 30 }; /* without data; then a connection counts as broken */
     char address[SOURCE_ADDRESS];
     AVDictionary *options = NULL;
-    const url *u = settings->raw ? NULL : url_find(settings->path);
-    if (!source_address(address, s, settings, error) ||
-        (settings->raw && !source_describe_raw(settings->raw, &options, error)))
-        return av_dict_free(&options), false;
-    const AVInputFormat *format = u               ? url_input_format(u, error)
-                                  : settings->raw ? av_find_input_format("rawvideo")
-                                                  : source_reader(address, settings);
+    const url *u = url_find(settings->path);
+    if (!source_address(address, s, settings, error))
+        return false;
+    const AVInputFormat *format = u ? url_input_format(u, error) : source_reader(address, settings);
     const bool opened = ((!u || url_options(u, STALL_SECONDS, &options)) ||
                          pipeline_fail(error, "out of memory")) &&
                         source_open_media(s, address, format, settings->list, &options, error);
+    av_dict_free(&options);
+    return opened;
+}
+
+static bool open_raw(source *s, const input_settings *settings, pipeline_error *error)
+{
+    char address[SOURCE_ADDRESS];
+    AVDictionary *options = NULL;
+    const bool opened = source_address(address, s, settings, error) &&
+                        source_describe_raw(settings->raw, &options, error) &&
+                        source_open_media(s, address, av_find_input_format("rawvideo"),
+                                          settings->list, &options, error);
     av_dict_free(&options);
     return opened;
 }
@@ -280,5 +300,8 @@ static void close_media(source *s)
     avformat_close_input(&s->format);
 }
 
-const source_kind source_container = {NULL, open_container, read_packet, NULL, seek_before,
-                                      NULL, close_media,    false,       false};
+const source_kind source_container = {is_other, open_container, read_packet, NULL, seek_before,
+                                      NULL,     close_media,    false,       false};
+
+const source_kind source_raw = {is_raw, open_raw,    read_packet, NULL, seek_before,
+                                NULL,   close_media, false,       false};

@@ -74,7 +74,7 @@ typedef struct source {
 } source;
 
 struct source_kind {
-    bool (*is)(const input_settings *settings); /* NULL: whatever no other kind is */
+    bool (*is)(const input_settings *settings);
     /* Sets format. */
     bool (*open)(source *s, const input_settings *settings, pipeline_error *error);
     /* Reads a packet; returns a code of libav, final if it is none of damage. */
@@ -90,7 +90,7 @@ struct source_kind {
     bool separate; /* each frame is a file of its own */
 };
 
-extern const source_kind source_container, source_pictures, source_live, source_still;
+extern const source_kind source_container, source_raw, source_pictures, source_live, source_still;
 
 /* Whether there is a file of this name that can be read, if the name stands for one. */
 bool source_check(const char *path, pipeline_error *error);

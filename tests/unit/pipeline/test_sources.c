@@ -155,7 +155,7 @@ typedef struct example {
 
 static const example examples[] = {
     {"film.mkv", NULL, NULL, false, &source_container},
-    {"film.yuv", "32x16:gray:25", NULL, false, &source_container},
+    {"film.yuv", "32x16:gray:25", NULL, false, &source_raw},
     {"%02d.png", NULL, NULL, false, &source_pictures},
     {"film.mkv", NULL, NULL, true, &source_live},
     {"film.yuv", "32x16:gray:25", NULL, true, &source_live},
