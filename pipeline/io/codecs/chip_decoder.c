@@ -199,7 +199,9 @@ static int receive_from_host(chip_decoder *d, AVFrame *frame)
                 return sent;
         } else if (d->draining) {
             d->draining = false;
-            avcodec_send_packet(d->host, NULL);
+            const int sent = avcodec_send_packet(d->host, NULL);
+            if (sent < 0)
+                return sent;
         } else {
             return code;
         }

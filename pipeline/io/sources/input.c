@@ -442,16 +442,37 @@ static bool check_picture(input *in, pipeline_error *error)
     return true;
 }
 
+/* NULL: the last one. Decoders with threads may report with it what is wrong with one before. */
+static bool decode_packet(input *in, const AVPacket *packet, pipeline_error *error)
+{
+    const int code = chip_decoder_send(&in->chip, packet);
+    if (in->chip.failure.text[0])
+        return pipeline_fail(error, "%s", in->chip.failure.text);
+    if (code == AVERROR(ENOMEM))
+        return pipeline_fail(error, "%s: out of memory while decoding", in->path);
+    return code >= 0 || in->entering || lose_packet(in, code, error);
+}
+
+static bool check_log(const input *in, pipeline_error *error)
+{
+    char text[256];
+    if (in->settings.on_error == ON_ERROR_SKIP || !av_log_errors_count())
+        return true;
+    av_log_errors_first(text, sizeof text);
+    return pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)", in->path,
+                         seconds_reached(in), text);
+}
+
 /* Reads a packet and passes it to the decoder or to copy. */
 static bool feed(input *in, pipeline_error *error)
 {
     input_result result = read_packet(in, error);
     if (result == INPUT_END) {
         in->draining = true;
-        chip_decoder_send(&in->chip, NULL);
+        return decode_packet(in, NULL, error);
     }
     if (result != INPUT_FRAME)
-        return result == INPUT_END;
+        return false;
 
     bool passed = true;
     if (in->packet->stream_index != in->video->index) {
@@ -459,22 +480,10 @@ static bool feed(input *in, pipeline_error *error)
     } else if (!check_picture(in, error)) {
         passed = false;
     } else if (count_video(in), !skip(in)) {
-        int code = chip_decoder_send(&in->chip, in->packet);
-        if (in->chip.failure.text[0])
-            passed = pipeline_fail(error, "%s", in->chip.failure.text);
-        else if (code == AVERROR(ENOMEM))
-            passed = pipeline_fail(error, "%s: out of memory while decoding", in->path);
-        else if (code < 0 && !in->entering)
-            passed = lose_packet(in, code, error);
+        passed = decode_packet(in, in->packet, error);
     }
     av_packet_unref(in->packet);
-    if (passed && in->settings.on_error == ON_ERROR_STOP && av_log_errors_count()) {
-        char text[256];
-        av_log_errors_first(text, sizeof text);
-        passed = pipeline_fail(error, "%s: damaged near %.2f s: %s (--on-error skip goes on)",
-                               in->path, seconds_reached(in), text);
-    }
-    return passed;
+    return passed && check_log(in, error);
 }
 
 /* ---- frames ------------------------------------------------------------------------------- */
@@ -743,7 +752,7 @@ static input_result decode_next(input *in, pipeline_error *error)
             continue;
         }
         if (code == AVERROR_EOF)
-            return INPUT_END;
+            return check_log(in, error) ? INPUT_END : INPUT_FAILED;
         if (in->chip.failure.text[0]) {
             pipeline_fail(error, "%s", in->chip.failure.text);
             return INPUT_FAILED;

@@ -139,6 +139,12 @@ head -c 500 "$tmp/in/105.png" > "$tmp/cut" && cp "$tmp/cut" "$tmp/in/105.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/cut.mp4" --stages sr
 same "a picture cut short is told of" "$? $(grep -c '1 packet could not be decoded' "$tmp/log")" "0 1"
 rm "$tmp/in/105.png"
+cp "$tmp/cut" "$tmp/in/110.png"
+enhance "$tmp/in/%03d.png" -o "$tmp/cut.mp4" --stages sr --threads 2:0:0
+same "the last one, too" "$? $(grep -c '1 packet could not be decoded' "$tmp/log")" "0 1"
+enhance "$tmp/in/%03d.png" -o "$tmp/stop.mp4" --stages sr --threads 2:0:0 --on-error stop
+same "--on-error stop ends there" "$? $(grep -c 'damaged near .*--on-error skip goes on' "$tmp/log") $([ -e "$tmp/stop.mp4" ] && echo file)" "1 1 "
+rm "$tmp/in/110.png"
 ffmpeg -v error -i "$tmp/in/098.png" -vf scale=48:28 "$tmp/in/110.png"
 enhance "$tmp/in/%03d.png" -o "$tmp/size.mp4" --stages sr
 same "a picture of another size becomes as large as the first, and it is told of" "$? $(grep -c 'frames have 48x28 yuv420p; they are converted to 96x54' "$tmp/log") $(probe "$tmp/size.mp4" width,height,nb_frames)" \
