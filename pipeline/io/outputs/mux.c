@@ -648,13 +648,35 @@ bool mux_write(mux *m, AVPacket *packet, AVRational time_base, pipeline_error *e
     return write_packet(m, packet, error);
 }
 
+/* libav's writer of QuickTime leaves out streams without packets, but ends subtitles with one. */
+static bool is_empty(const mux *m, const AVStream *stream)
+{
+    return stream != m->video && !stream->nb_frames &&
+           stream->codecpar->codec_id != AV_CODEC_ID_MOV_TEXT;
+}
+
+static void tell_empty(const mux *m)
+{
+    for (unsigned i = 0; i < m->stream_count; i++) {
+        const AVStream *to = m->streams[i].to;
+        if (to && is_empty(m, to))
+            pipeline_note(m->notes, "%s: stream %u (%s, %s) has nothing here and is left out",
+                          m->name, i, av_get_media_type_string(to->codecpar->codec_type),
+                          avcodec_get_name(to->codecpar->codec_id));
+    }
+}
+
 /* Whether the video of a file is described as it was written. */
 static bool is_indexed(const AVFormatContext *written, const mux *m)
 {
-    unsigned video = 0;
-    for (int i = 0; i < m->video->index; i++) /* cover pictures come last */
-        video += !(m->format->streams[i]->disposition & AV_DISPOSITION_ATTACHED_PIC);
-    if (written->nb_streams < m->format->nb_streams)
+    unsigned video = 0, streams = 0;
+    for (unsigned i = 0; i < m->format->nb_streams; i++) {
+        const AVStream *s = m->format->streams[i];
+        streams += !is_empty(m, s);
+        video += !is_empty(m, s) && s->index < m->video->index && /* cover pictures come last */
+                 !(s->disposition & AV_DISPOSITION_ATTACHED_PIC);
+    }
+    if (written->nb_streams < streams)
         return false;
     const AVStream *found = written->streams[video];
     /* A still AVIF is a picture without a film's index, whose head libav does not read. */
@@ -675,7 +697,10 @@ static bool check_index(mux *m, pipeline_error *error)
     if (code >= 0 && !is_indexed(written, m))
         code = AVERROR(ENOMEM);
     avformat_close_input(&written);
-    return code >= 0 || pipeline_fail_av(error, code, "%s: its index cannot be written", m->name);
+    if (code < 0)
+        return pipeline_fail_av(error, code, "%s: its index cannot be written", m->name);
+    tell_empty(m);
+    return true;
 }
 
 bool mux_finish(mux *m, pipeline_error *error)

@@ -304,6 +304,15 @@ same "of several videos the first is enhanced, and what happens to the other is 
     "$(grep -c 'stream 2 is also a video; it is copied unchanged' "$tmp/log") $(ffprobe -v error -select_streams v \
         -show_entries stream=width -of csv=p=0 "$tmp/two.mp4" | tr '\n' ' ')" "1 192 96 "
 
+# ---- a stream that has nothing in the part that is asked for ----------------------------------------
+ffmpeg -v error -i "$in/av.mp4" -t 0.3 -i "$in/av.mp4" -map 1:a -map 0:v -c copy "$tmp/early.mkv"
+for way in mp4:1 mov:1 mkv:0; do
+    "$mona" enhance -y "$tmp/early.mkv" -o "$tmp/part.${way%:*}" --stages sr -ss 0.8 2> "$tmp/log" < /dev/null
+    same "sound that ends before the part does not spoil it, and is told where it is left out, .${way%:*}" \
+        "$? $(video_times "$tmp/part.${way%:*}" | wc -l) $(grep -c 'stream 0 (audio, aac) has nothing here and is left out' "$tmp/log")" \
+        "0 $(video_times "$tmp/early.mkv" | awk '$1 >= 0.8' | wc -l) ${way#*:}"
+done
+
 # ---- subtitles of DVDs -----------------------------------------------------------------------------
 make -i "$tmp/scene.y4m" -frames:v 20 -vf scale=352:288 -c:v mpeg2video -f dvd "$tmp/film.vob"
 python3 tests/e2e/media/add_dvd_subtitle.py "$tmp/film.vob" "$in/dvd.vob"
