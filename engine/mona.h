@@ -564,8 +564,7 @@ mona_status mona_stream_run_changed(mona_stream *stream, mona_session *session,
                                     const mona_buffer *inputs, const mona_buffer *outputs,
                                     const mona_change *change);
 mona_status mona_stream_call(mona_stream *stream, void (*function)(void *), void *argument);
-/* The same with a function that may fail like a command. MONA_ERR_UNSUPPORTED: the device's own
- * streams cannot. */
+/* The same with a function that may fail like a command. */
 mona_status mona_stream_try(mona_stream *stream, mona_status (*function)(void *), void *argument);
 /* Marks this point of the stream. An event can be recorded again, on the same stream. */
 mona_status mona_stream_record(mona_stream *stream, mona_event *event);

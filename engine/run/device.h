@@ -37,46 +37,6 @@ typedef struct mona_copy {
     size_t row_bytes, rows;
 } mona_copy;
 
-/* wanted: NULL or read, as *change is, when the run begins. */
-typedef struct mona_run {
-    mona_session *session;
-    const bool *wanted;
-    const mona_change *change;
-    mona_buffer inputs[MONA_MAX_IO], outputs[MONA_MAX_IO];
-} mona_run;
-
-/* Streams of a device. stream.c has checked the arguments. Commands are copied, run in order and
- * fail as mona.h says; each returns when it is enqueued. */
-typedef struct mona_stream_class {
-    mona_status (*open)(mona_stream *stream); /* mona_stream_bytes() zeros but for the head */
-    mona_status (*copy)(mona_stream *stream, const mona_copy *copy);
-    mona_status (*run)(mona_stream *stream, const mona_run *run);
-    mona_status (*call)(mona_stream *stream, void (*function)(void *), void *argument);
-    /* *reached: a number that grows from record to record, by which the stream knows this one. */
-    mona_status (*record)(mona_stream *stream, uint64_t *reached);
-    /* The event has been recorded, and may be one of a stream of another class: then the function
-     * synchronize of that class waits for it. */
-    mona_status (*wait)(mona_stream *stream, const mona_event *event);
-    /* Blocks until this record, or with UINT64_MAX everything so far, has been reached; returns the
-     * first failure up to there. Any thread may call it. */
-    mona_status (*synchronize)(mona_stream *stream, uint64_t reached);
-    void (*close)(mona_stream *stream); /* finishes what is queued */
-    /* mona_stream_try(); NULL: it is not supported. */
-    mona_status (*attempt)(mona_stream *stream, mona_status (*function)(void *), void *argument);
-} mona_stream_class;
-
-/* The head of every stream. */
-struct mona_stream {
-    const mona_stream_class *class;
-    const mona_device *device; /* NULL: the host */
-};
-
-/* Copies in the caller's thread, and returns when that is done. device NULL: the host. */
-mona_status mona_copy_now(const mona_device *device, const mona_copy *copy);
-
-/* In thread_stream.c: a thread of the host that runs commands one by one. */
-extern const mona_stream_class mona_thread_streams;
-
 struct mona_device {
     const char *name, *description;
     const mona_device *first; /* of several devices of a kind; NULL: it is the first or only one */
@@ -99,8 +59,7 @@ struct mona_device {
      * if there is no such set, or this machine cannot run it. On a device with AI Cores it is for
      * what has no program. */
     const mona_isa *(*isa)(const char *highest);
-    const mona_ai_core *ai_core;      /* NULL: a CPU */
-    const mona_stream_class *streams; /* NULL: mona_thread_streams */
+    const mona_ai_core *ai_core; /* NULL: a CPU */
 };
 
 #endif

@@ -13,6 +13,7 @@
 #include "engine/libc.h"
 #include "engine/run/device.h"
 #include "engine/run/isas.h"
+#include "engine/run/session.h"
 #include "tests/unit/fixture.h"
 
 /* ---- the device ------------------------------------------------------------------------------ */
@@ -83,57 +84,32 @@ static void *inside(const void *outside)
     return far_inside + ((const uint8_t *)outside - far_outside);
 }
 
-static mona_status far_copy(mona_stream *stream, const mona_copy *copy)
+static mona_status far_copy(const mona_device *device, const mona_copy *copy)
 {
-    mona_copy c = *copy;
-    if (c.direction == MONA_UPLOAD)
-        c.dst = inside(c.dst);
-    if (c.direction == MONA_DOWNLOAD)
-        c.src = inside(c.src);
+    uint8_t *to = copy->direction == MONA_UPLOAD ? inside(copy->dst) : copy->dst;
+    const uint8_t *from = copy->direction == MONA_UPLOAD ? copy->src : inside(copy->src);
+    (void)device;
+    for (size_t y = 0; y < copy->rows; y++)
+        memcpy(to + (ptrdiff_t)y * copy->dst_stride, from + (ptrdiff_t)y * copy->src_stride,
+               copy->row_bytes);
     far_copies++;
-    return mona_thread_streams.copy(stream, &c);
+    return MONA_OK;
 }
 
-static mona_status far_run(mona_stream *stream, const mona_run *run)
+/* A run that reads and writes what lies inside. */
+static void far_strip(worker *w, const plan_group *g, plan_progress *progress)
 {
-    mona_run r = *run;
-    r.inputs[0].data = inside(r.inputs[0].data);
-    r.outputs[0].data = inside(r.outputs[0].data);
-    return mona_thread_streams.run(stream, &r);
+    mona_session *s = w->session;
+    const mona_buffer *const inputs = s->inputs, *const outputs = s->outputs;
+    mona_buffer in = *inputs, out = *outputs;
+    in.data = inside(in.data);
+    out.data = inside(out.data);
+    s->inputs = &in;
+    s->outputs = &out;
+    mona_session_run_strip(w, g, progress);
+    s->inputs = inputs;
+    s->outputs = outputs;
 }
-
-static mona_status far_start(mona_stream *stream)
-{
-    return mona_thread_streams.open(stream);
-}
-
-static mona_status far_call(mona_stream *stream, void (*function)(void *), void *argument)
-{
-    return mona_thread_streams.call(stream, function, argument);
-}
-
-static mona_status far_record(mona_stream *stream, uint64_t *reached)
-{
-    return mona_thread_streams.record(stream, reached);
-}
-
-static mona_status far_wait(mona_stream *stream, const mona_event *event)
-{
-    return mona_thread_streams.wait(stream, event);
-}
-
-static mona_status far_synchronize(mona_stream *stream, uint64_t reached)
-{
-    return mona_thread_streams.synchronize(stream, reached);
-}
-
-static void far_stop(mona_stream *stream)
-{
-    mona_thread_streams.close(stream);
-}
-
-static const mona_stream_class far_streams = {
-    far_start, far_copy, far_run, far_call, far_record, far_wait, far_synchronize, far_stop, NULL};
 
 static const mona_device far = {
     .name = "far",
@@ -144,8 +120,8 @@ static const mona_device far = {
     .telemetry = far_telemetry,
     .allocate = far_allocate,
     .free = far_free,
+    .copy = far_copy,
     .isa = far_isa,
-    .streams = &far_streams,
 };
 
 /* ---- frames through a device ----------------------------------------------------------------- */
@@ -169,6 +145,8 @@ static void send_frames(const mona_device *device, bool own_memory)
     bound b;
     const mona_config config = {.device = device, .threads = 1, .sizes = {{W, H}}};
     assert_int_equal(bind(&b, &f.model, &config), MONA_OK);
+    if (own_memory)
+        b.session->run_strip = far_strip;
     const mona_tensor_info in = mona_plan_input(b.plan, 0), out = mona_plan_output(b.plan, 0);
     void *memory[2];
     assert_int_equal(mona_device_allocate(device, mona_device_planes_bytes(&in), &memory[0]),
