@@ -34,9 +34,9 @@ MACHINES = {'an386': 'arm -M mps2-an386', 'an500': 'arm -M mps2-an500', 'an505':
             'rv32': 'riscv32 -M virt -bios none', 'rv64': 'riscv64 -M virt -bios none'}
 # Where there are megabytes, since frames are in memory here.
 MEMORY = {'an547': ('RAM_ORIGIN=0x30000000', 'RAM_ORIGIN=0x70000000'), 'rv32': ('0x80200000', '0x80800000'),
-          'rv64': ('0x80200000', '0x80800000'), 'rv64v': ('0x80200000', '0x80800000')}
-ROOM = [('LENGTH = 512K', 'LENGTH = 4M'), ('LENGTH = 256K', 'LENGTH = 4M'), ('0x40200000', '0x40800000'),
-        ('STACK_BYTES = 8K', 'STACK_BYTES = 32K')]
+          'rv64': ('0x80200000', '0x80800000'), 'rv64v': ('0x80200000', '0x80800000'),
+          **dict.fromkeys(('virt', 'virt-dot', 'virt-i8mm'), ('0x40200000', '0x40800000'))}
+ROOM = [('LENGTH = 512K', 'LENGTH = 4M'), ('LENGTH = 256K', 'LENGTH = 4M'), ('STACK_BYTES = 8K', 'STACK_BYTES = 32K')]
 MONA, BUILD = (sys.argv + ['', '', '', ''])[2:4]
 
 

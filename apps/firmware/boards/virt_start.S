@@ -2,8 +2,8 @@
 // Start-up for ARMv8-A at EL1, as QEMU's "virt" enters it: floating point, a map of memory with
 // caches, which unaligned access and exclusive access need, and interrupts.
     .section .text.start, "ax"
-    .global _start
-_start:
+    .global board_start
+board_start:
     mrs     x0, mpidr_el1           // further cores sleep
     and     x0, x0, #0xff
     cbnz    x0, sleep
@@ -44,30 +44,25 @@ sleep:
     wfi
     b       sleep
 
+    .macro each_of op               // stores or loads what a function need not keep
+    \op     x0, x1, [sp]
+    \op     x2, x3, [sp, #16]
+    \op     x4, x5, [sp, #32]
+    \op     x6, x7, [sp, #48]
+    \op     x8, x9, [sp, #64]
+    \op     x10, x11, [sp, #80]
+    \op     x12, x13, [sp, #96]
+    \op     x14, x15, [sp, #112]
+    \op     x16, x17, [sp, #128]
+    \op     x18, x30, [sp, #144]
+    .endm
+
 // The handler uses no vector registers (it is built with -mgeneral-regs-only).
 interrupt:
     sub     sp, sp, #176
-    stp     x0, x1, [sp]
-    stp     x2, x3, [sp, #16]
-    stp     x4, x5, [sp, #32]
-    stp     x6, x7, [sp, #48]
-    stp     x8, x9, [sp, #64]
-    stp     x10, x11, [sp, #80]
-    stp     x12, x13, [sp, #96]
-    stp     x14, x15, [sp, #112]
-    stp     x16, x17, [sp, #128]
-    stp     x18, x30, [sp, #144]
+    each_of stp
     bl      board_interrupt
-    ldp     x0, x1, [sp]
-    ldp     x2, x3, [sp, #16]
-    ldp     x4, x5, [sp, #32]
-    ldp     x6, x7, [sp, #48]
-    ldp     x8, x9, [sp, #64]
-    ldp     x10, x11, [sp, #80]
-    ldp     x12, x13, [sp, #96]
-    ldp     x14, x15, [sp, #112]
-    ldp     x16, x17, [sp, #128]
-    ldp     x18, x30, [sp, #144]
+    each_of ldp
     add     sp, sp, #176
     eret
 
