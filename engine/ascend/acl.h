@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mona.h"
+#include "engine/mona_ascend.h"
 
 enum {
 #define VALUE(name, vendor, value) name = (value),
@@ -123,5 +123,23 @@ void ascend_report(const char *const *parts);
 #define ASCEND_REPORT(...) ascend_report((const char *const[]){__VA_ARGS__, NULL})
 /* The same of what is not supported, which is its value. */
 #define ASCEND_REFUSE(...) (ASCEND_REPORT(__VA_ARGS__), MONA_ERR_UNSUPPORTED)
+
+/* Streams of the chip. One thread at a time uses each: it begins a step, enqueues it and waits. */
+
+typedef struct ascend_stream {
+    void *handle;
+    void *reached;      /* event of a library that cannot stop waiting; NULL: this one can */
+    void *marks[2];     /* events of a step that is watched, at its begin and end; NULL: none yet */
+    mona_status failed; /* of a wait: what it was for may still run, so nothing may follow */
+} ascend_stream;
+
+/* The chip has been entered. If it fails, nothing is left to close. */
+mona_status ascend_stream_open(ascend_stream *stream);
+void ascend_stream_close(ascend_stream *stream); /* zeroed memory is allowed */
+
+void ascend_step_begin(ascend_stream *stream);
+/* Waits for what was enqueued since then. It gives the chip up after the time that
+ * mona_ascend_set_patience() sets. doing: as for ascend_check(). */
+mona_status ascend_step_end(ascend_stream *stream, mona_ascend_step step, const char *doing);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* The chip's memory, and copies to and from it. */
-#include "engine/ascend/stream.h"
+#include "engine/ascend/acl.h"
 
 #include <stdatomic.h>
 

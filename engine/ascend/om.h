@@ -6,7 +6,7 @@
 
 #include <stdatomic.h>
 
-#include "engine/ascend/stream.h"
+#include "engine/ascend/acl.h"
 
 enum { MAX_TENSORS = MONA_MAX_IO + 1 }; /* a model of several batches or sizes has one more input */
 

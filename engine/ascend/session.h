@@ -6,7 +6,7 @@
 
 #include "engine/ascend/kernel/words.h"
 #include "engine/ascend/launch.h"
-#include "engine/ascend/stream.h"
+#include "engine/ascend/acl.h"
 #include "engine/run/device.h"
 #include "engine/run/session.h"
 

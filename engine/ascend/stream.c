@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "engine/ascend/stream.h"
+#include "engine/ascend/acl.h"
 
 #include "engine/port/library.h"
 #include "engine/run/device.h"
