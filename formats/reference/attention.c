@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "formats/reference/forms.h"
 #include "formats/reference/operators.h"
 
 static bool read_heads(op_call *c, uint32_t i, const char *attribute, op_heads *h)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/reference/call.h"
+#include "formats/reference/operators.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

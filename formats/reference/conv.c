@@ -4,9 +4,6 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/product.h"
-#include "formats/reference/forms.h"
-#include "formats/reference/window.h"
 
 typedef struct convolution {
     op_convolution n;

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/window.h"
 
 typedef struct deconvolution {
     op_convolution n;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Einsum of one or two operands, without ellipsis and diagonals. */
-#include "formats/reference/forms.h"
 
 #include <inttypes.h>
 #include <string.h>

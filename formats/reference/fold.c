@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/onnx/onnx_graph.h"
 #include "formats/reference/operators.h"
 
 /* Limit on the elements of all folded results together, so that the cost of a model stays in

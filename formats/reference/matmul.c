@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/product.h"
-#include "formats/reference/forms.h"
 
 /* [..., rows, depth] x [..., depth, columns]; a vector is a matrix with one row or one column. */
 typedef struct product {

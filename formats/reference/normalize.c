@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "formats/reference/forms.h"
 #include "formats/reference/operators.h"
 
 typedef struct moments {

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/forms.h"
 
 /* ---- slices ------------------------------------------------------------------------------- */
 

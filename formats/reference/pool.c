@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/window.h"
 
 /* One window of one plane: along each axis, the range of kernel positions inside. */
 typedef struct pool_window {

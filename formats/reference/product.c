@@ -2,7 +2,7 @@
 /* The result is computed tile by tile. A few rows of the second matrix are read and added to all
  * sums of the tile, so the terms of every sum are in order, whatever the tile. fp32 holds the sum
  * of TERMS products of two integers of 8 bits and a sign exactly, as it is below 2^24. */
-#include "formats/reference/product.h"
+#include "formats/reference/operators.h"
 
 #include <string.h>
 

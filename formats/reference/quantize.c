@@ -4,7 +4,6 @@
 #include <math.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/forms.h"
 
 bool op_scales_read(op_call *c, op_scales *s)
 {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/forms.h"
 
 /* ---- attributes and sizes ----------------------------------------------------------------- */
 

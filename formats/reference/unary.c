@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "formats/reference/operators.h"
-#include "formats/reference/forms.h"
 
 /* p: the operator's attributes, in the order of its row. */
 typedef void unary_function(const tensor *in, const double *p, tensor *out);

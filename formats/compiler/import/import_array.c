@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Elementwise functions of one, two or three arrays. */
 #include "formats/compiler/import/array.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 #include <math.h>
 #include <string.h>

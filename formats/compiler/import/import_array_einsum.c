@@ -3,7 +3,7 @@
  * those that are summed over its depth, and the others rows and columns. */
 #include "formats/compiler/import/array.h"
 
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 /* Labels of one kind, in the order of the result. */
 typedef struct labels {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Matrix products of arrays: of floats, of integers, and quantised ones. */
 #include "formats/compiler/import/array.h"
-#include "formats/reference/product.h"
+#include "formats/reference/operators.h"
 
 /* Views the operands as matrices of the same rank: a vector on the left is a row, on the right a
  * column. */

@@ -2,7 +2,7 @@
 /* Conversion between numbers and quantised arrays. */
 #include "formats/compiler/import/array.h"
 
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 /* A view that broadcasts to x of one number for all, one for each index of an axis, or one for each
  * block along it. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Reductions and sorting, and operators built from them: softmax and normalisations. */
 #include "formats/compiler/import/array.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 /* ---- reductions --------------------------------------------------------------------------- */
 

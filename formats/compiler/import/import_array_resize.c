@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 enum { MAX_ENTRIES = 1 << 24 }; /* of a table */
 

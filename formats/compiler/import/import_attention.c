@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Attention of queries, keys and values whose channels come last: on maps, or on arrays. */
 #include "formats/compiler/import/array.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 bool import_attention(importer *im)
 {

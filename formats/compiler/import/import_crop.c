@@ -3,7 +3,7 @@
  * at the offset where the slice begins, and zeros for the part that the slice leaves out at the
  * end. */
 #include "formats/compiler/import/importer.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 enum { MAX_STEP = 63, MAX_FILTER = 64 };
 

@@ -3,7 +3,7 @@
  * covers the whole map: there is one output pixel, and the weights are in the order of the
  * flattened map. For a tensor whose channels come last, it is a 1x1 convolution. */
 #include "formats/compiler/import/importer.h"
-#include "formats/reference/product.h"
+#include "formats/reference/operators.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -3,7 +3,7 @@
  * its opposite. The pass that folds pads merges it into the convolution after it. Pads by
  * reflection and by the edge have an operator. */
 #include "formats/compiler/import/importer.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -2,7 +2,7 @@
 /* Resize and its predecessor Upsample. */
 #include "engine/arith.h"
 #include "formats/compiler/import/importer.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 #include <math.h>
 #include <string.h>

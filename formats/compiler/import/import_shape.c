@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Operators that pass values on: concatenation and slicing of channels. */
 #include "formats/compiler/import/importer.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 #include <inttypes.h>
 #include <string.h>

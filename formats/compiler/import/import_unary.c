@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Functions of one tensor: activations, and what is composed of them and multiply-adds. */
 #include "formats/compiler/import/importer.h"
-#include "formats/reference/forms.h"
+#include "formats/reference/operators.h"
 
 #include <math.h>
 

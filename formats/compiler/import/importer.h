@@ -5,8 +5,7 @@
 
 #include "formats/compiler/import/import.h"
 #include "formats/compiler/import/operators.h"
-#include "formats/reference/call.h"
-#include "formats/reference/window.h"
+#include "formats/reference/operators.h"
 
 /* 8-bit integers q stand for scale * (q - zero). */
 typedef struct import_quantisation {
