@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/fields/deinterlace.h"
+#include "pipeline/fields/fields.h"
 
 #include <stdio.h>
 #include <string.h>

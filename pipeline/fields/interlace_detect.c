@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/fields/interlace_detect.h"
+#include "pipeline/fields/fields.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/fields/interlace_detect.h"
+#include "pipeline/fields/fields.h"
 
 /* Of the frames of a block at one place, at least FEWEST must move. Of the blocks with motion,
  * BLOCKS and most must be of film; after PLENTY of both kinds that is decided. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/picture_decode.h"
+#include "pipeline/image/still_codec.h"
 
 #include <setjmp.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "pipeline/image/libraries.h"

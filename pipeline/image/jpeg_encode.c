@@ -4,13 +4,12 @@
  * what was before. Restarts are counted from 0 to 7, so with a multiple of 8 rows of blocks in
  * each strip the one between strips is number 7. */
 #include <setjmp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/picture_kind.h"
 #include "pipeline/image/libraries.h"
-#include "pipeline/image/still_encode.h"
+#include "pipeline/image/still_codec.h"
 
 #include <jerror.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/picture_kind.h"
 
 #include <math.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "engine/model_format.h"
-#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/picture_kind.h"
 #include "pipeline/image/libraries.h"
 
 /* Including the final zeros. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/picture_decode.h"
+#include "pipeline/image/still_codec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,6 @@
 #include "mona.h"
 #include "pipeline/image/picture_planes.h"
 #include "pipeline/image/frame_convert.h"
-#include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/base/av_library.h"

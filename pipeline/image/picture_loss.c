@@ -9,8 +9,6 @@
 
 #include <string.h>
 
-#include "pipeline/image/jpeg_segments.h"
-
 #define JPEG_ERROR 0.90f      /* what jpeg_error expects at qualities 90 and 91 */
 enum { WEBP_QUANTISER = 32 }; /* libwebp's quality 75 gives 34 to 36, 80 gives 26 or 27 */
 

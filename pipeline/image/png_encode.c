@@ -7,7 +7,7 @@
 #include <libavutil/intreadwrite.h>
 
 #include "pipeline/image/libraries.h"
-#include "pipeline/image/still_encode.h"
+#include "pipeline/image/still_codec.h"
 
 enum { STRIP_BYTES = 1 << 20, FILTERS = 5 };
 

@@ -29,12 +29,10 @@
 #endif
 
 #include "pipeline/image/frame_convert.h"
-#include "pipeline/image/picture_decode.h"
-#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/still_codec.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_kind.h"
 #include "pipeline/image/pixels.h"
-#include "pipeline/image/still_encode.h"
 #include "mona.h"
 #include "pipeline/base/outfile.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pipeline/image/still_encode.h"
+#include "pipeline/image/still_codec.h"
 
 #include <pthread.h>
 

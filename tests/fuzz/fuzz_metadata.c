@@ -2,7 +2,7 @@
 /* Reads and writes the metadata of pictures. */
 #include <stdlib.h>
 
-#include "pipeline/image/jpeg_segments.h"
+#include "pipeline/image/picture_kind.h"
 #include "pipeline/image/metadata.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -5,7 +5,7 @@
 
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/picture_planes.h"
-#include "pipeline/image/picture_decode.h"
+#include "pipeline/image/still_codec.h"
 #include "pipeline/image/stills.h"
 
 const AVOutputFormat *picture_writer_format(void)

@@ -12,7 +12,6 @@
 
 #include <libavutil/parseutils.h>
 
-#include "pipeline/image/jpeg_segments.h"
 #include "pipeline/image/metadata.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/picture_kind.h"

@@ -11,7 +11,7 @@
 
 #include <libavutil/log.h>
 
-#include "pipeline/fields/interlace_detect.h"
+#include "pipeline/fields/fields.h"
 #include "pipeline/base/av_compat.h"
 
 enum { WIDTH = 64, HEIGHT = 48, FRAMES = 400 };
