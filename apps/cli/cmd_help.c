@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /* mona help: help on a command, the man page, completions. */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/help.h"
 
 #define SHELLS(FIRST, NEXT) FIRST(SHELL_BASH, "bash") NEXT(SHELL_ZSH, "zsh")
 typedef enum shell { SHELL_NONE, WORDS_ENUM(SHELLS) } shell;

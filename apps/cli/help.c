@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/cli/help.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/help.h"
 #include "models/embedded.h"
 
 static bool is_path(const option *row)

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/help.h"
 #include "mona.h"
 
 /* Prints literal text: '-' stays one that can be copied, no line is taken as a request, and lists

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "apps/cli/commands.h"
-#include "apps/cli/help.h"
 #include "apps/cli/json_output.h"
 #include "mona.h"
 #include "pipeline/base/av_library.h"

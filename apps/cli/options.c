@@ -11,7 +11,6 @@
 
 #include "apps/cli/commands.h"
 #include "apps/cli/confine.h"
-#include "apps/cli/help.h"
 #include "apps/cli/printable.h"
 #include "pipeline/job/devices.h"
 #include "pipeline/job/limits.h"

@@ -7,7 +7,6 @@
 
 #include "apps/compile/onnx_source.h"
 #include "engine/model_format.h"
-#include "formats/file.h"
 
 /* Of a kernel without code; nothing is run with it. */
 static void has_no_code(const mona_kernel_call *call)

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "formats/blocks.h"
 #include "formats/file.h"
 #include "pipeline/job/model_source.h"
 

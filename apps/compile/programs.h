@@ -12,7 +12,6 @@
 #include "apps/cli/options.h"
 #include "engine/aicore/program.h"
 #include "mona.h"
-#include "pipeline/base/error.h"
 
 /* Adds programs or plans for a target to a model in memory, which is replaced: one for each size of
  * `sizes` ("WxH"), or for the sizes that the model is fixed to. target: "ascend310", "host" or one

@@ -24,7 +24,6 @@
 #include "pipeline/io/sources/picture_list.h"
 #include "pipeline/image/stills.h"
 #include "apps/cli/table.h"
-#include "apps/enhance/test_run.h"
 
 #define MIB (1024.0 * 1024.0)
 

@@ -5,7 +5,6 @@
 
 #include "apps/cli/json_output.h"
 #include "apps/cli/table.h"
-#include "apps/enhance/test_run.h"
 
 static void put_size(cJSON *row, const char *name, const cJSON *of)
 {

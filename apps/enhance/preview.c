@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "mona.h"
 #include "apps/cli/commands.h"
@@ -12,7 +11,7 @@
 #include "apps/compare/comparison.h"
 #include "pipeline/job/stage_models.h"
 #include "apps/cli/save.h"
-#include "apps/enhance/test_run.h"
+#include "apps/enhance/dry_run.h"
 #include "pipeline/image/orientation.h"
 #include "pipeline/image/stills.h"
 #include "pipeline/io/sources/input.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "apps/enhance/test_run.h"
+#include "apps/enhance/dry_run.h"
 
 #include <math.h>
 #include <stdio.h>

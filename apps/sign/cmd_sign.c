@@ -7,7 +7,6 @@
 #include "apps/cli/commands.h"
 #include "apps/sign/minisign.h"
 #include "engine/model_format.h"
-#include "formats/file.h"
 #include "pipeline/base/outfile.h"
 #include "pipeline/job/model_source.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/bench/report/bench_result.h"
 #include "apps/cli/json_output.h"
 #include "apps/cli/printable.h"
 
