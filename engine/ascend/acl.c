@@ -4,7 +4,6 @@
 
 #include <stdatomic.h>
 
-#include "engine/ascend/launch.h"
 #include "engine/libc.h"
 #include "engine/mona_ascend.h"
 #include "engine/port/library.h"

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "engine/aicore/program.h"
 #include "engine/mona_ascend.h"
 
 enum {
@@ -141,5 +142,22 @@ void ascend_step_begin(ascend_stream *stream);
 /* Waits for what was enqueued since then. It gives the chip up after the time that
  * mona_ascend_set_patience() sets. doing: as for ascend_check(). */
 mona_status ascend_step_end(ascend_stream *stream, mona_ascend_step step, const char *doing);
+
+/* Launches kernels on the chip in the first way that the libraries support. */
+
+/* Arguments of the kernel: addresses on the chip. on_chip: where a copy of them lies there. */
+typedef struct ascend_task {
+    uint64_t words, addresses;
+    void *on_chip;
+} ascend_task;
+
+typedef struct ascend_kernel ascend_kernel;
+
+/* Finds the kernel for a program, and makes it known to the chip, unless it is. */
+mona_status ascend_register_kernel(const ac_program *program, const ascend_kernel **kernel);
+void ascend_forget_kernels(void);
+
+/* Enqueues it on both AI Cores. */
+mona_status ascend_launch(const ascend_kernel *kernel, const ascend_task *task, void *stream);
 
 #endif

@@ -2,7 +2,6 @@
 /* Three ways to launch a kernel: by the runtime under AscendCL, which all releases have; as a
  * custom operator; and, from CANN 8.0 on, as a binary in memory. (aclrtBinaryLoad is refused for
  * this chip.) */
-#include "engine/ascend/launch.h"
 
 #include <stdatomic.h>
 

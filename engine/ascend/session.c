@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "engine/ascend/session.h"
 
-#include "engine/ascend/launch.h"
+#include "engine/ascend/acl.h"
 #include "engine/ascend/words.h"
 #include "engine/libc.h"
 #include "engine/mona_ascend.h"

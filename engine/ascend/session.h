@@ -5,7 +5,6 @@
 #define MONA_ASCEND_SESSION_H
 
 #include "engine/ascend/kernel/words.h"
-#include "engine/ascend/launch.h"
 #include "engine/ascend/acl.h"
 #include "engine/run/device.h"
 #include "engine/run/session.h"

@@ -2,7 +2,7 @@
 /* Runs a frame through a session on the chip. */
 #include "engine/ascend/session.h"
 
-#include "engine/ascend/launch.h"
+#include "engine/ascend/acl.h"
 #include "engine/libc.h"
 #include "engine/model310/session_modelled.h"
 
