@@ -3,11 +3,11 @@
 """Whether a look is one: 20 pairs, each doubled by Lanczos interpolation and unsharp, by mona, and by mona with
 networks for a look, for clean pictures, film and drawn film.
 
-  looks.py ../../build/mona ../../../shared/data PAGE.html CLEAN.mona FILM.mona DRAWN.mona [--out ../../build/train]
+  looks.py ../../build/mona ../../../shared/data PAGE.html CLEAN.mona FILM.mona DRAWN.mona --judges PACKAGE
 
 The film of pairs.py, half of its photographs, and four scenes that cartoons.py draws, compressed as film is, beside
 the default for drawn film. Printed and written beside the pictures are how far each is from the original for the two
-judges of features.py, whom no training sees, and its energy of fine detail, which the look was trained for: times the
+judges of judges.py, whom no training sees, and its energy of fine detail, which the look was trained for: times the
 original's; the page begins with the pairs that gain least.
 """
 import argparse
@@ -26,13 +26,12 @@ import cartoons
 import clips
 import compressed
 import data
-import features
 import film
+import judges
 import look
 import pairs
 import pictures
 
-JUDGES = "which", "alike"
 WAYS = "unsharp", "default", "look"
 DRAWN = 640, 352  # size
 PAGE = """<!doctype html><meta charset="utf-8"><title>A look of mona</title>
@@ -74,10 +73,11 @@ def shown(case, folder, a):
     return [pairs.rgb(path, frame) for path in (original, *made.values())]
 
 
-def judged(images, judges):
+def judged(images, panel):
     """{judge: [of each way]}"""
+    rgb = [torch.from_numpy(image).permute(2, 0, 1)[None] / 255 for image in images]
+    out = {judge.kind: [judge.distance(made, rgb[0]) for made in rgb[1:]] for judge in panel}
     luma = [torch.from_numpy(data.luma(image) / 255).float()[None, None] for image in images]
-    out = {judge.kind: [judge.distance(made, luma[0]).item() for made in luma[1:]] for judge in judges}
     energies = [look.energies(x) for x in luma]
     out["energy"] = [float(np.mean([(m.mean() / o.mean()).item() for m, o in zip(made, energies[0])]))
                      for made in energies[1:]]
@@ -102,16 +102,16 @@ def main():
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for word in ("mona", "data", "page", "clean", "film", "drawn"):
         p.add_argument(word)
-    p.add_argument("--out", default=os.path.join(data.ROOT, "build", "train"), help="folder of the judges")
+    p.add_argument("--judges", required=True, help="folder of the unpacked npm package nsfwjs")
     p.add_argument("--pictures", help="folder for a PNG of each pair, too")
     a = p.parse_args()
     torch.set_num_threads(1)
-    judges = [features.load(kind, a.out, lambda: features.photographs(a.data)) for kind in JUDGES]
+    panel = judges.load(a.judges)
     rows = []
     with tempfile.TemporaryDirectory() as folder, torch.no_grad():
         for case in cases(folder, a):
             images = shown(case, folder, a)
-            rows.append(row(case[0], images, judged(images, judges)))
+            rows.append(row(case[0], images, judged(images, panel)))
             print(f"{rows[-1][0]:.3f} {rows[-1][1]}", flush=True)
             if a.pictures:
                 for way, image in zip(("original", *WAYS), images):

@@ -15,7 +15,7 @@ A recipe says
            scale's; random ones, if it does not say
   seed     of weights and patches; 0, if it does not say
   trainer  torch, avx512 or cuda: they round differently, so that one does not reproduce another; look: torch with
-           look.py's loss, weighed by `look` of the recipe
+           look.py's loss, weighed by `look` of the recipe, on a GPU where there is one
   photographs, every  folders of train, of which every so many-th picture in the order of names is taken:
            photos, and each of them, if it does not say; of photos2 no windows of held-out photographs
   phases   one after the other; in each the rate falls from its first value to nothing. What a later one does not
@@ -47,7 +47,6 @@ import torch
 
 import cuda
 import data
-import features
 import look
 import losses
 import nets
@@ -62,7 +61,7 @@ STEEPEST = 10.0  # gradient
 SIDE = 64  # of held-out patches
 DRY_STEPS = 20
 SR_ERROR = 4.0  # code values, about the RMS error to expect of an enlarged patch
-ADVERSARY_RATE = 2e-4  # of a look
+ADVERSARY_RATE = 4e-4  # of a look
 EVERY = {True: 400, False: 2000}  # of a look or not, steps: what is held out is measured, and the run saved
 
 
@@ -233,7 +232,8 @@ class Run(training.Run):
         now["steps"] = max(now["steps"], done + 1)
 
     def device(self):
-        return "cuda" if self.trainer == "cuda" else "cpu"
+        on_gpu = self.trainer == "cuda" or (self.trainer == "look" and torch.cuda.is_available())
+        return "cuda" if on_gpu else "cpu"
 
     def phase(self):
         """The phase of this step, and its first one."""
@@ -282,7 +282,7 @@ class Run(training.Run):
             self.work(*now)
             self.step += 1
         elif self.look:
-            loss = self.look.loss(self.net, *now[:2], kind["quantised"], kind["peak_cost"])
+            loss = self.look.loss(self.net, *now[:2], kind["quantised"], kind["peak_cost"], self.step)
             self.descend(loss, rate_at(phase, self.step - first), STEEPEST)
             self.total += loss.detach()
         else:
@@ -384,9 +384,7 @@ def main():
     run = Run(a.name, recipe, trainer)
     calibration = [x.to(run.device()) for x in fixed_inputs(spec, drawn(spec, images, recipe["phases"][-1], 32))]
     if trainer == "look":
-        seen = features.Features("damage", 4) if a.dry_run else \
-            features.load("damage", a.out, lambda: features.photographs(a.data))
-        run.look = look.Look(seen, recipe.get("look", {}), ADVERSARY_RATE)
+        run.look = look.Look(recipe.get("look", {}), ADVERSARY_RATE, run.device())
     if os.path.exists(base + ".pt"):
         run.restore(base + ".pt")
     log = open(base + ".log", "a", buffering=1)
