@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Convolutions and their epilogues in the numbers of model_format.h; quantize.h describes how 8-bit
+/* Convolutions and their epilogues in the numbers of model_format.h; weights.h describes how 8-bit
  * weights are made. */
 #include "formats/compiler/lower/lowering.h"
 
@@ -9,6 +9,7 @@
 
 #include "formats/element.h"
 #include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 mona_file_op lower_begin(lowering *l, mona_op_kind kind, const char *name)
 {

@@ -7,6 +7,7 @@
 #include "formats/compiler/passes/passes.h"
 
 #include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 static bool no_memory(format_error *error)
 {

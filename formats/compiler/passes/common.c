@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 static bool same_numbers(const float *a, const float *b, size_t count)
 {

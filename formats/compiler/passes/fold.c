@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 static uint32_t channels_of(const graph *g, uint32_t value)
 {

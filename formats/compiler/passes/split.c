@@ -3,7 +3,7 @@
  * have to be copied otherwise. */
 #include "formats/compiler/passes/passes.h"
 
-#include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 static bool is_slice_of(const graph *g, const graph_node *node, uint32_t value)
 {

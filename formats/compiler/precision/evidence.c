@@ -7,7 +7,7 @@
 #include "formats/element.h"
 #include "formats/compiler/precision/layers.h"
 #include "formats/reference/execute.h"
-#include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 typedef struct evidence {
     graph *g;

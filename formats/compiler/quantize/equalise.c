@@ -5,6 +5,7 @@
 
 #include "formats/compiler/graph/kinds.h"
 #include "formats/compiler/quantize/observation.h"
+#include "formats/compiler/quantize/weights.h"
 
 #define MAX_FACTOR 64.0 /* limits the scale of a channel; beyond it, a channel hardly matters */
 

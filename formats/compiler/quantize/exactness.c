@@ -18,6 +18,7 @@
 #include <stdlib.h>
 
 #include "formats/element.h"
+#include "formats/compiler/quantize/weights.h"
 
 #define HALF_ROUNDING 0x1p-12 /* largest relative error of rounding to fp16 */
 

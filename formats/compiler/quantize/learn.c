@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 enum {
     BLOCK = 512,  /* weights of an output that are considered together */

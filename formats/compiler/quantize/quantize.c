@@ -5,6 +5,7 @@
 
 #include "formats/element.h"
 #include "formats/compiler/quantize/observation.h"
+#include "formats/compiler/quantize/weights.h"
 
 bool format_is_half(value_format f)
 {
@@ -437,7 +438,7 @@ double quantize_largest_sum(const graph *g, const graph_node *node, value_format
 
 /* INT8 sums that are stored as F16 count in a power of two, which is exact. It is so small that the
  * largest sums come close to the end of fp16: the factors of channels with small weights then stay
- * away from the other end (quantize.h). Sums may be four times as large as the result of an
+ * away from the other end (weights.h). Sums may be four times as large as the result of an
  * activation. */
 double quantize_unit(const graph *g, const graph_node *node, const value_format *formats)
 {

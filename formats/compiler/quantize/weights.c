@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "formats/compiler/quantize/quantize.h"
+#include "formats/compiler/quantize/weights.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,8 +153,8 @@ static bool take_learnt(const graph_node *node, uint32_t o, double ratio, int8_w
 }
 
 /* For output o, an input of scale in_scale and results in unit. */
-static bool round_output(const graph *g, const graph_node *node, uint32_t o, double in_scale,
-                         double unit, bool correct, int8_weights *q, format_error *error)
+static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, double in_scale,
+                            double unit, bool correct, int8_weights *q, format_error *error)
 {
     const size_t area = graph_window_area(&node->conv.window);
     const float *w = node->conv.weights + o * q->filter;
@@ -191,7 +191,7 @@ bool weights_quantize(const graph *g, const graph_node *node, double in_scale, d
                         malloc(outputs * sizeof(int32_t)), malloc(outputs * sizeof(uint16_t))};
     bool ok = (q->weights && q->bias && q->scales) || format_fail(error, "out of memory");
     for (uint32_t o = 0; ok && o < outputs; o++)
-        ok = round_output(g, node, o, in_scale, unit, correct, q, error);
+        ok = quantize_output(g, node, o, in_scale, unit, correct, q, error);
     if (!ok)
         weights_free(q);
     return ok;
