@@ -146,6 +146,43 @@ static void pack_single(const mona_pack_row *p)
     }
 }
 
+/* `count` fp16 samples, step bytes apart; those after them are 0. */
+INLINE vf halves16(const uint8_t *p, uint32_t step, uint32_t count)
+{
+    uint16_t gathered[LANES] = {0};
+    if (step == 2)
+        return count == LANES ? vf_f16(p) : vf_from_some(MONA_F16, p, count);
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(gathered + i, p + (size_t)i * step, sizeof *gathered);
+    return vf_f16((const uint8_t *)gathered);
+}
+
+/* Packs `count` fp16 samples of channel c from pixel x on. */
+INLINE void pack_halves16(const mona_pack_row *p, const uint32_t c0, uint32_t c, uint32_t x,
+                          const uint32_t count)
+{
+    uint16_t samples[LANES] = {0};
+    uint8_t *to = p->output.data + c / c0 * p->output.block_stride + ((size_t)x * c0 + c % c0) * 2;
+    if (c < p->channels) {
+        const vf v = halves16(p->source[c] + (size_t)x * p->step[c], p->step[c], count);
+        vf_to_f16((uint8_t *)samples, vf_clean(vf_mul(v, vf_set1(p->scale[c]))));
+    }
+    UNROLL
+    for (uint32_t i = 0; i < count; i++)
+        memcpy(to + (size_t)i * c0 * 2, samples + i, 2);
+}
+
+INLINE void pack_halves(const mona_pack_row *p, const uint32_t c0)
+{
+    for (uint32_t c = 0; c < (p->channels + c0 - 1) / c0 * c0; c++) {
+        uint32_t x = 0;
+        for (; x + LANES <= p->pixels; x += LANES)
+            pack_halves16(p, c0, c, x, LANES);
+        for (; x < p->pixels; x++)
+            pack_halves16(p, c0, c, x, 1);
+    }
+}
+
 static void pack_row(const mona_pack_row *p)
 {
     const uint32_t c0 = p->output.c0;
@@ -161,6 +198,8 @@ static void pack_row(const mona_pack_row *p)
         pack_few(p, 8);
     else if (c0 == 16 && p->channels <= 16 && simple)
         pack_few(p, 16);
+    else if (p->source_type == MONA_F16 && p->output.type == MONA_F16)
+        pack_halves(p, c0);
     else
         mona_c_pack_row(p);
 }
