@@ -18,6 +18,7 @@ typedef struct clamp {
 
 typedef struct clamps {
     bool possible, add;
+    bool before_scale; /* all but the output scale is clamps, without the saturation for bytes */
     clamp stage[2];
     bool tame;  /* INT8: subnormals of fp16 make no difference, see avx512_epilogue.h */
     bool plain; /* tame, with small sums, and saturating the integers does the same as the clamps,
@@ -53,9 +54,7 @@ static clamps clamps_of(const mona_conv_row *row)
 {
     const mona_epilogue *e = &row->conv->epilogue;
     const uint8_t activations[2] = {e->activation, e->activation_after_add};
-    clamps c = {.possible = e->output_scale == 1,
-                .add = e->add,
-                .stage = {{-65504, 65504}, {-65504, 65504}}};
+    clamps c = {.before_scale = true, .add = e->add, .stage = {{-65504, 65504}, {-65504, 65504}}};
     for (int i = 0; i < 2; i++) {
         clamp *stage = &c.stage[e->add ? i : 0];
         if (activations[i] == MONA_ACT_RELU)
@@ -66,11 +65,12 @@ static clamps clamps_of(const mona_conv_row *row)
          * summand. */
         if (activations[i] == MONA_ACT_PRELU ||
             (activations[i] == MONA_ACT_CLIP && (e->add || row->output.type == MONA_F16)))
-            c.possible = false;
+            c.before_scale = false;
     }
-    if (row->output.type == MONA_U8)
+    c.possible = c.before_scale && e->output_scale == 1;
+    if (c.possible && row->output.type == MONA_U8)
         narrow(&c.stage[e->add], 0, 255);
-    else if (row->output.type == MONA_S8)
+    else if (c.possible && row->output.type == MONA_S8)
         narrow(&c.stage[e->add], -128, 127);
     find_tame(&c, row);
     return c;

@@ -74,21 +74,27 @@ INLINE vf apply(clamp c, vf v)
     return vf_clamp(v, c.low, c.high);
 }
 
-/* Applies an epilogue that consists of clamps. */
+/* Applies an epilogue that consists of clamps, and of an output scale if it is `rescaled`. half: the
+ * type is F16. */
 INLINE void finish_quickly(const mona_epilogue *e, uint32_t channel, const clamps *limits,
-                           const mona_type type, const bool add, uint32_t count, const int32_t *acc,
-                           const float *residual, uint8_t *out)
+                           mona_type type, const bool half, const bool add, const bool rescaled,
+                           uint32_t count, const int32_t *acc, const float *residual, uint8_t *out)
 {
     const bool whole = e->scale;
     const vf scale = whole ? vf_load(e->scale + channel) : vf_set1(1);
+    const vf output_scale = vf_set1(e->output_scale);
     const clamp first = limits->stage[0], second = limits->stage[1];
     for (uint32_t i = 0; i < count; i++, acc += AC_FRACTAL) {
         const size_t at = (size_t)i * AC_FRACTAL;
         vf t = apply(first, scaled(whole, acc, scale));
         if (add)
             t = apply(second, vf_add(vf_round(t), vf_load(residual + at)));
-        if (type == MONA_F16)
+        if (rescaled)
+            t = vf_mul(vf_round(t), output_scale);
+        if (half)
             vf_to_f16(out + at * 2, t);
+        else if (rescaled)
+            vf_to(type, out + at, vf_half(t));
         else
             store16(out + at, vf_to_bytes(vf_round(t)));
     }
@@ -121,15 +127,22 @@ static void finish_pixels(const mona_conv_row *row, const clamps *limits, uint32
 {
     const mona_epilogue *e = &row->conv->epilogue;
     const uint32_t channel = n * AC_FRACTAL;
-    const bool add = limits->add;
-    if (!limits->possible)
-        finish_slowly(e, channel, row->output.type, count, acc, residual, out);
-    else if (row->output.type == MONA_F16)
-        finish_quickly(e, channel, limits, MONA_F16, add, count, acc, residual, out);
-    else if (add)
-        finish_quickly(e, channel, limits, MONA_U8, true, count, acc, residual, out);
-    else
-        finish_quickly(e, channel, limits, MONA_U8, false, count, acc, residual, out);
+    const mona_type type = row->output.type;
+    const bool half = type == MONA_F16, add = limits->add, scaled_ = e->output_scale != 1;
+    if (!limits->before_scale)
+        finish_slowly(e, channel, type, count, acc, residual, out);
+#define FINISH(h, a, s)                                                                            \
+    else if (half == (h) && add == (a) && scaled_ == (s))                                          \
+        finish_quickly(e, channel, limits, type, h, a, s, count, acc, residual, out)
+    FINISH(true, true, true);
+    FINISH(true, true, false);
+    FINISH(true, false, true);
+    FINISH(true, false, false);
+    FINISH(false, true, true);
+    FINISH(false, true, false);
+    FINISH(false, false, true);
+    FINISH(false, false, false);
+#undef FINISH
 }
 
 #endif
