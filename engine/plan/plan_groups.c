@@ -35,14 +35,16 @@ static uint64_t row_bytes(const mona_shape *s)
     return (uint64_t)s->width * s->channels * mona_type_size(s->type);
 }
 
-/* Whether cores cannot share an operator by rows, as there are fewer of these, and it is worth
- * sharing by channels. */
+/* Whether an operator is better run on whole maps, with cores sharing it by channels, since it has
+ * fewer rows than there are cores; or only one, too short for tiles, so that depth-first every
+ * tensor of a group would have a ring that holds all of it. */
 static bool has_few_rows(const mona_plan *plan, uint32_t o)
 {
     enum { WORTH = 1 << 22 /* products */ };
     const mona_bound_op *b = &plan->ops[o].bound;
     const mona_op_class *class = mona_ops[b->op->kind];
-    return b->output.height < plan->cores && class->macs && class->macs(b) >= WORTH;
+    const bool one = b->output.height == 1 && b->output.width < 2 * MIN_TILE_COLUMNS;
+    return (one || b->output.height < plan->cores) && class->macs && class->macs(b) >= WORTH;
 }
 
 /* heavy_rows NEVER: no operator is. */
@@ -374,7 +376,8 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
         plan_group *g = mona_plan_add_group(
             plan, first, last, is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows));
         choose_parts(plan, g);
-        max_parts = g->parts > max_parts ? g->parts : max_parts;
+        const uint32_t shares = g->parts * (g->whole_maps ? 1 : mona_plan_least_tiles(plan, g));
+        max_parts = shares > max_parts ? shares : max_parts;
     }
     plan->cores = max_parts;
     mona_plan_place(plan, progress);
@@ -405,12 +408,13 @@ static uint64_t tiles_of(const mona_plan *plan)
     return tiles;
 }
 
-/* Whether bands of any group are cut into tiles, or would have to be. */
+/* Whether bands of any group are cut into tiles for their rings, or would have to be. */
 static bool is_cut(const mona_plan *plan)
 {
     bool cut = false;
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
-        cut |= g->tiles > 1 || is_too_large(plan, g);
+        cut |=
+            is_too_large(plan, g) || (!g->whole_maps && g->tiles > mona_plan_least_tiles(plan, g));
     return cut;
 }
 

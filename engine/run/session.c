@@ -185,44 +185,62 @@ void mona_session_run_strip(worker *w, const plan_group *g, plan_progress *progr
 
 /* ---- one group ------------------------------------------------------------------------------- */
 
-/* Clears rows [begin, end) of channel blocks [first, last) of a ring or map. */
-static void clear_rows(const worker *w, const plan_op *op, int64_t begin, int64_t end,
-                       uint32_t first, uint32_t last)
+/* Clears columns [begin, end) of a channel block of a row whose first column is `first`. */
+static void clear_columns(const worker *w, const plan_op *op, int64_t y, uint32_t block,
+                          int64_t first, mona_span columns)
 {
-    const size_t bytes =
-        (size_t)op->columns * op->bound.output_c0 * mona_type_size(op->bound.output.type);
-    for (int64_t y = begin; y < end; y++)
-        for (uint32_t block = first; block < last; block++)
-            mona_fill_padding(mona_session_row(w, op, y) + block * op->block_stride, bytes,
-                              mona_padding(&op->bound.output));
+    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
+    if (columns.begin < columns.end)
+        mona_fill_padding(mona_session_row(w, op, y) + block * op->block_stride +
+                              (size_t)(columns.begin - first) * column,
+                          (size_t)(columns.end - columns.begin) * column,
+                          mona_padding(&op->bound.output));
 }
 
-/* Clears what the operator will write of a map, in rows that the unit needs. */
+/* The same of all rows and channel blocks of a ring. */
+static void clear_ring(const worker *w, const plan_op *op, int64_t first, mona_span columns)
+{
+    for (uint32_t y = 0; y < op->depth; y++)
+        for (uint32_t block = 0; block < mona_plan_blocks(op); block++)
+            clear_columns(w, op, y, block, first, columns);
+}
+
+/* Clears what the operator will not write of channel blocks [first, last) of a map, in the unit's
+ * rows and columns, to which the margins beside them belong. Other cores may write the other
+ * columns. */
+static void clear_blocks(const worker *w, const plan_op *op, const plan_progress *p, uint32_t first,
+                         uint32_t last)
+{
+    const mona_bound_op *b = &op->bound;
+    const int64_t width = b->output.width;
+    const mona_span made = mona_plan_columns(op, p);
+    const int64_t begin = made.begin > 0 ? made.begin : op->map_x_begin;
+    const int64_t end = made.end < width ? made.end : op->map_x_begin + op->columns;
+    for (uint32_t block = first; block < last; block++) {
+        const bool filled = (block + 1) * b->output_c0 <= b->output.channels;
+        for (int64_t y = p->begin; y < p->end; y++) {
+            clear_columns(w, op, y, block, op->map_x_begin,
+                          (mona_span){begin, filled ? made.begin : end});
+            clear_columns(w, op, y, block, op->map_x_begin,
+                          (mona_span){filled ? made.end : end, end});
+        }
+    }
+}
+
+/* Clears what the operator will not write of a map, in the unit. */
 static void clear_map(const worker *w, const plan_op *op, const plan_progress *p)
 {
     const mona_bound_op *b = &op->bound;
     if (!b->placed) {
-        clear_rows(w, op, p->begin, p->end, 0, mona_plan_blocks(op));
+        clear_blocks(w, op, p, 0, mona_plan_blocks(op));
         return;
     }
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         const mona_channels part = mona_channels_part(b, i);
         if (!(b->placed >> i & 1))
-            clear_rows(w, op, p->begin, p->end, part.to / b->output_c0,
-                       ceil_div_u32(part.to + part.count, b->output_c0));
+            clear_blocks(w, op, p, part.to / b->output_c0,
+                         ceil_div_u32(part.to + part.count, b->output_c0));
     }
-}
-
-/* Clears columns [begin, end) of a ring whose first column is `first`. */
-static void clear_columns(const worker *w, const plan_op *op, int64_t first, int64_t begin,
-                          int64_t end)
-{
-    const size_t column = op->bound.output_c0 * mona_type_size(op->bound.output.type);
-    for (uint32_t y = 0; y < op->depth && begin < end; y++)
-        for (uint32_t block = 0; block < mona_plan_blocks(op); block++)
-            mona_fill_padding(mona_session_row(w, op, y) + block * op->block_stride +
-                                  (size_t)(begin - first) * column,
-                              (size_t)(end - begin) * column, mona_padding(&op->bound.output));
 }
 
 /* Columns outside the tensor are padding, and so are the channels that fill up the
@@ -230,27 +248,24 @@ static void clear_columns(const worker *w, const plan_op *op, int64_t first, int
  * tensor and begins as zeros, so that only the padding has to be cleared, which moves from unit to
  * unit. The memory of a map has held other maps; with several groups the memory of a ring has held
  * other rings. */
-static void clear_padding(worker *w, const plan_group *g, bool first_tile,
-                          const plan_progress *progress)
+static void clear_padding(const worker *w, const plan_group *g, const plan_progress *progress)
 {
     const mona_plan *plan = w->session->plan;
     const bool alone = g->last - g->first == plan->model.header->op_count;
     for (uint32_t o = g->first; o < g->last; o++) {
         const plan_op *op = &plan->ops[o];
         const plan_progress *p = &progress[o];
-        const bool fills =
-            first_tile && op->depth && op->bound.output.channels % op->bound.output_c0;
-        const int64_t width = op->bound.output.width;
-        const bool pads = p->ring_begin < 0 || p->ring_end > width;
-        const bool has_ring = mona_plan_has_ring(plan, o);
-        if (op->map && first_tile)
+        const int64_t first = p->ring_begin, width = op->bound.output.width;
+        if (op->map)
             clear_map(w, op, p);
-        else if (has_ring && !alone && (pads || fills))
-            clear_rows(w, op, 0, op->depth, 0, mona_plan_blocks(op));
-        else if (has_ring && alone) {
-            clear_columns(w, op, p->ring_begin, p->ring_begin, 0);
-            clear_columns(w, op, p->ring_begin, width, p->ring_end);
-        }
+        else if (!mona_plan_has_ring(plan, o))
+            continue;
+        else if (alone) {
+            clear_ring(w, op, first, (mona_span){first, 0});
+            clear_ring(w, op, first, (mona_span){width, p->ring_end});
+        } else if (first < 0 || p->ring_end > width ||
+                   op->bound.output.channels % op->bound.output_c0)
+            clear_ring(w, op, first, (mona_span){first, first + op->columns});
     }
 }
 
@@ -259,7 +274,7 @@ int64_t mona_session_begin_unit(worker *w, const plan_group *g, uint32_t band, m
 {
     plan_progress *progress = mona_session_progress(w);
     mona_schedule_unit(w->session->plan, g, rows, columns, progress);
-    clear_padding(w, g, columns.begin == 0, progress);
+    clear_padding(w, g, progress);
     return mona_schedule_start(w->session->plan, g, band, rows.begin, progress);
 }
 
@@ -280,11 +295,16 @@ void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_s
     mona_session_run_until(w, g, mona_session_begin_unit(w, g, band, rows, columns), rows.end);
 }
 
-void mona_session_run_band(worker *w, const plan_group *g, uint32_t band)
+void mona_session_run_tiles(worker *w, const plan_group *g, uint32_t share)
 {
-    for (uint32_t tile = 0; tile < g->tiles; tile++)
+    const uint32_t tiles = g->parts * g->tiles;
+    const uint32_t shares = mona_session_shares(w->session, g);
+    const size_t end = share_begin(tiles, share + 1, shares);
+    for (size_t i = share_begin(tiles, share, shares); i < end; i++) {
+        const uint32_t band = (uint32_t)i / g->tiles, tile = (uint32_t)i % g->tiles;
         mona_session_run_unit(w, g, band, mona_schedule_rows(g, band),
                               mona_schedule_columns(w->session->plan, g, tile));
+    }
 }
 
 /* The map of an operator from column 0 of the tensor on. */
@@ -423,7 +443,7 @@ mona_status mona_session_start(mona_session **session, const mona_plan *plan, vo
     memset(s, 0, sizeof *s);
     s->arena = arena;
     session_unobserved(s);
-    s->run_band = mona_session_run_band;
+    s->run_share = mona_session_run_tiles;
     s->plan = plan;
     s->workers = (worker *)(void *)(s->arena + layout_of(plan).workers);
     memset(s->arena + plan->zero_offset, 0, plan->zero_bytes);
@@ -458,10 +478,8 @@ static void run_alone(mona_session *s)
     worker *w = &s->workers[0];
     for (const plan_group *g = mona_plan_first_group(s->plan); g;
          g = mona_plan_next_group(s->plan, g))
-        if (g->whole_maps)
-            session_map(w, g, 0);
-        else
-            s->run_band(w, g, 0);
+        for (uint32_t share = 0; share < mona_session_shares(s, g); share++)
+            mona_session_run_share(w, g, share);
 }
 
 void mona_session_drop_lines(mona_session *s)

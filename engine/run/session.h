@@ -8,6 +8,8 @@
 #include "engine/run/plan.h"
 #include "engine/port/port.h"
 
+enum { MAX_STRIPS = 1 << 16 }; /* of a group, as numbers of 16 bits */
+
 typedef struct worker {
     mona_session *session;
     ac_core core;
@@ -45,9 +47,10 @@ struct mona_session {
         const plan_group *group;
         uint32_t tile, op, share;
     } step;
-    /* Runs a share of a group that is not divided into strips: mona_session_run_band() or, in a run
-     * by mona_session_run_changed(), the function in session_changed.c. */
-    void (*run_band)(worker *w, const plan_group *g, uint32_t share);
+    /* Runs a share of a group that is neither on whole maps nor divided into strips:
+     * mona_session_run_tiles() or, in a run by mona_session_run_changed(), the function in
+     * session_changed.c. */
+    void (*run_share)(worker *w, const plan_group *g, uint32_t share);
 #ifndef MONA_NO_OBSERVER /* last, so that everything else has the same offsets without them */
     /* Either the functions below, or those in session_observe.c. */
     void (*run_strip)(worker *w, const plan_group *g, plan_progress *progress);
@@ -127,8 +130,25 @@ void mona_session_run_until(worker *w, const plan_group *g, int64_t position, in
 /* Runs all of it. */
 void mona_session_run_unit(worker *w, const plan_group *g, uint32_t band, mona_span rows,
                            mona_span columns);
-/* Runs a band of a group, tile by tile. */
-void mona_session_run_band(worker *w, const plan_group *g, uint32_t band);
+/* Runs the tiles of a share of a group. */
+void mona_session_run_tiles(worker *w, const plan_group *g, uint32_t share);
+
+/* Shares of a group, which cores take one by one: of its tiles in all bands, of whole maps, or of
+ * what has changed. */
+static inline uint32_t mona_session_shares(const mona_session *s, const plan_group *g)
+{
+    const uint32_t tiles = g->parts * g->tiles;
+    const uint32_t shares = tiles < MAX_STRIPS ? tiles : MAX_STRIPS - 1;
+    return g->whole_maps || s->change ? g->parts : shares;
+}
+
+static inline void mona_session_run_share(worker *w, const plan_group *g, uint32_t share)
+{
+    if (g->whole_maps)
+        session_map(w, g, share);
+    else
+        w->session->run_share(w, g, share);
+}
 
 /* Planes of a tensor that lie without gaps. */
 static inline mona_buffer mona_session_dense(const mona_shape *s, uint8_t *data)

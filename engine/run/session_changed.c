@@ -296,12 +296,12 @@ mona_status mona_session_run_changed(mona_session *s, const mona_buffer *inputs,
         s->change = change;
         s->changed_work = all_work(&all);
         if (s->changed_work)
-            s->run_band = run_changed;
+            s->run_share = run_changed;
         else
             s->change = NULL;
     }
     const mona_status status = mona_session_run(s, inputs, outputs);
-    s->run_band = mona_session_run_band;
+    s->run_share = mona_session_run_tiles;
     s->change = NULL;
     return status;
 }

@@ -6,7 +6,8 @@
  * none are left it takes over a band that nobody has begun, or half of what another core has left,
  * from which it starts as at the start of a band. So a core that comes late, or never, or is
  * interrupted, delays the others by at most a strip and a part not worth dividing. If rows of a
- * band cannot be computed separately, the band counts as one strip.
+ * tile cannot be computed separately, or there are fewer rows than cores, a tile counts as one
+ * strip.
  *
  * Cores hold a pin while they look for strips or compute them, and the last one to release it
  * begins the next group. None can begin or end while any core holds one. */
@@ -18,7 +19,6 @@ enum {
      * on two cores that it takes with 1 << 14. With 1 << 18 it takes 0.92, but more where other
      * work wants the cores, and four streams take 5 % more time of processors. */
     LOOKS = 1 << 17,
-    MAX_STRIPS = 1 << 16, /* of a group, as numbers of 16 bits */
 };
 
 /* ---- strips ---------------------------------------------------------------------------------- */
@@ -49,12 +49,14 @@ static void divide(mona_session *s, const plan_group *g)
     }
     s->group = g;
     s->worth = 2 * ceil_div_u32(rows, plan->strip_rows) + 2;
-    s->strips = plan->parts && !s->change && (uint64_t)tile * g->tiles * g->parts < MAX_STRIPS
+    s->strips = plan->parts && !s->change && g->parts == plan->cores &&
+                        (uint64_t)tile * g->tiles * g->parts < MAX_STRIPS
                     ? tile * g->tiles
                     : 1;
+    const uint32_t all = s->strips > 1 ? s->strips * g->parts : mona_session_shares(s, g);
     for (uint32_t i = 0; i < plan->cores; i++)
-        atomic_store(&s->workers[i].left,
-                     i < g->parts ? left(i * s->strips, (i + 1) * s->strips) : 0);
+        atomic_store(&s->workers[i].left, left(ceil_div_u32(all * i, plan->cores),
+                                               ceil_div_u32(all * (i + 1), plan->cores)));
 }
 
 /* The next of a core's own strips. */
@@ -116,10 +118,7 @@ static void run_shares(worker *w, const plan_group *g)
 {
     uint32_t share;
     while (take(w, &share))
-        if (g->whole_maps)
-            session_map(w, g, share);
-        else
-            w->session->run_band(w, g, share);
+        mona_session_run_share(w, g, share);
 }
 
 static bool pin(mona_session *s)
@@ -151,7 +150,7 @@ static bool begin_next(mona_session *s)
     else
         s->group = NULL;
     atomic_store(&s->pins, next ? 1 : 0);
-    announce(s, next ? 2 : 1, next && next->parts > 1);
+    announce(s, next ? 2 : 1, next && mona_session_shares(s, next) > 1);
     return next;
 }
 
@@ -231,7 +230,7 @@ static void run_crew(mona_session *s)
     const plan_group *first = mona_plan_first_group(s->plan);
     divide(s, first);
     atomic_store(&s->pins, 1);
-    announce(s, 1, first->parts > 1);
+    announce(s, 1, mona_session_shares(s, first) > 1);
     work(&s->workers[0]);
     take_part(&s->workers[0]);
 }

@@ -68,20 +68,21 @@ static void one_pool_for_all_sessions(void **state)
     net_close(&f);
 }
 
-/* A frame of one row has work for one core, whatever was asked for. */
+/* A frame of one row too short to be shared has work for one core, whatever was asked for. */
 static void a_crew_of_one(void **state)
 {
     (void)state;
+    enum { SHORT = 63 };
     net_fixture f = net_open(16, 1, 8);
-    const mona_config config = {.threads = 4, .sizes = {{W, 1}}};
+    const mona_config config = {.threads = 4, .sizes = {{SHORT, 1}}};
     bound b;
     const unsigned before = threads_now();
     assert_int_equal(bind(&b, &f.model, &config), MONA_OK);
     assert_threads(before);
-    uint8_t in[W] = {1}, out[4 * W], row[4 * W];
-    const mona_buffer from = {in, W, 0}, to = {out, 2 * W, 0};
+    uint8_t in[SHORT] = {1}, out[4 * SHORT], row[4 * SHORT];
+    const mona_buffer from = {in, SHORT, 0}, to = {out, 2 * SHORT, 0};
     assert_int_equal(mona_session_run(b.session, &from, &to), MONA_OK);
-    sr_net_reference(f.net, in, 1, W, row);
+    sr_net_reference(f.net, in, 1, SHORT, row);
     assert_memory_equal(out, row, sizeof row);
     unbind(&b);
     net_close(&f);

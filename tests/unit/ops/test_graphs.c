@@ -213,6 +213,54 @@ static void whole_maps(void **state)
     }
 }
 
+typedef struct few_rows {
+    int h, w;
+    uint32_t channels, last, widest; /* columns of a tile of the convolution of `last`, at most */
+} few_rows;
+
+static graph graph_of_few_rows(const few_rows *m, uint32_t seed)
+{
+    graph g;
+    mona_file_conv wide = plain;
+    wide.kernel_w = 3, wide.dilation_w = 4, wide.pad_left = wide.pad_right = 4;
+    begin_as(&g, seed % 2 ? MONA_F16 : MONA_U8, seed, 2, 3, m->h, m->w);
+    assert_true(add_conv(&g, &g.maps[0], m->channels, wide, NULL));
+    assert_true(add_conv(&g, &g.maps[1], 128, plain, NULL));
+    assert_true(add_conv(&g, &g.maps[2], 128, wide, NULL)); /* on whole maps */
+    assert_true(add_conv(&g, &g.maps[3], m->last, plain, NULL));
+    assert_true(add_conv(&g, &g.maps[4], 4, wide, NULL));
+    add_store(&g, 0, &g.maps[5]);
+    add_store(&g, 1, &g.maps[1]);
+    return g;
+}
+
+/* Cores share the columns of groups that have fewer rows than there are cores: maps between groups
+ * are written by several at once, those with partly filled channel blocks too. */
+static void tiles_of_few_rows(void **state)
+{
+    (void)state;
+    static const few_rows maps[] = {
+        {1, 130, 16, 32, 33}, {1, 77, 20, 9, 39}, {2, 300, 24, 40, 150}, {3, 64, 9, 16, 64}};
+    for (uint32_t i = 0; i < 4 * sizeof maps / sizeof *maps; i++) {
+        const few_rows *m = &maps[i / 4];
+        graph g = graph_of_few_rows(m, 60 + i);
+        size_t size;
+        uint8_t *bytes = builder_finish(g.b, &size);
+        const mona_model model = open_as(bytes, size, true);
+        mona_plan *plan;
+        void *memory = aligned_alloc(64, mona_plan_bytes(&model));
+        const mona_config config = {
+            .threads = 4, .cache_bytes = 1, .sizes = {{(uint32_t)m->w, (uint32_t)m->h}}};
+        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        mona_op_info info;
+        assert_true(mona_plan_op_at(plan, 4, &info));
+        assert_true(info.columns <= m->widest);
+        free(memory), free(bytes);
+        g = graph_of_few_rows(m, 60 + i);
+        check(&g);
+    }
+}
+
 /* Cores share the queries of attention over fewer rows than there are cores. Its result lies where
  * a map without margins did, and its own margins are what the convolution after it reads. Blocks of
  * channels that divide neither heads nor queries, and those of an only one. */
@@ -426,6 +474,7 @@ int main(void)
         cmocka_unit_test(rows_of_two_pixels),
         cmocka_unit_test(rows_shorter_than_a_tile),
         cmocka_unit_test(whole_maps),
+        cmocka_unit_test(tiles_of_few_rows),
         cmocka_unit_test(attention_of_few_rows),
         cmocka_unit_test(residuals_of_halves),
         cmocka_unit_test(single_pixels_for_all),
