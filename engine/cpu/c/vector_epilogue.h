@@ -74,8 +74,8 @@ INLINE vf apply(clamp c, vf v)
     return vf_clamp(v, c.low, c.high);
 }
 
-/* Applies an epilogue that consists of clamps, and of an output scale if it is `rescaled`. half: the
- * type is F16. */
+/* Applies an epilogue that consists of clamps, and of an output scale if it is `rescaled`. half:
+ * the type is F16. */
 INLINE void finish_quickly(const mona_epilogue *e, uint32_t channel, const clamps *limits,
                            mona_type type, const bool half, const bool add, const bool rescaled,
                            uint32_t count, const int32_t *acc, const float *residual, uint8_t *out)
