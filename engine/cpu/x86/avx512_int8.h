@@ -303,7 +303,12 @@ static void conv_flipped(const mona_conv_row *row, const mona_isa *by)
         return;
     }
     mona_conv_row part = *row;
-    count = count >= row->pixels ? row->pixels : count < FLIPPED_PIXELS ? count : count - count % 7;
+    if (count >= FLIPPED_PIXELS && count < row->pixels) {
+        /* Pieces as equal as possible, as the last one is moved back. */
+        const uint32_t pieces = (row->pixels - 1) / (count - count % 7) + 1;
+        count = round_up((row->pixels - 1) / pieces + 1, 7);
+    }
+    count = min_u32(count, row->pixels);
     conv.source_type = MONA_U8;
     part.conv = &conv;
     part.runs = runs;
