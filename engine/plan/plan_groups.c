@@ -35,16 +35,23 @@ static uint64_t row_bytes(const mona_shape *s)
     return (uint64_t)s->width * s->channels * mona_type_size(s->type);
 }
 
-/* Whether an operator is better run on whole maps, with cores sharing it by channels, since it has
- * fewer rows than there are cores; or only one, too short for tiles, so that depth-first every
- * tensor of a group would have a ring that holds all of it. */
+/* Whether the weights of an operator are larger than its maps. */
+static bool has_large_weights(const plan_op *op)
+{
+    const mona_shape *in = &op->bound.input[0], *out = &op->bound.output;
+    return op->constants_bytes > row_bytes(in) * in->height + row_bytes(out) * out->height;
+}
+
+/* Whether cores cannot share an operator by rows, as there are fewer of these, and it is worth
+ * sharing by channels: better than by columns if these are few, or weights are larger than maps. */
 static bool has_few_rows(const mona_plan *plan, uint32_t o)
 {
     enum { WORTH = 1 << 22 /* products */ };
     const mona_bound_op *b = &plan->ops[o].bound;
     const mona_op_class *class = mona_ops[b->op->kind];
-    const bool one = b->output.height == 1 && b->output.width < 2 * MIN_TILE_COLUMNS;
-    return (one || b->output.height < plan->cores) && class->macs && class->macs(b) >= WORTH;
+    const bool columns = mona_plan_shared_tiles(plan, b->output.height, b->output.width) > 1;
+    return b->output.height < plan->cores && class->macs && class->macs(b) >= WORTH &&
+           (!columns || has_large_weights(&plan->ops[o]));
 }
 
 /* heavy_rows NEVER: no operator is. */
@@ -74,9 +81,14 @@ static bool reads_array_of(const mona_plan *plan, uint32_t o, uint32_t first)
     return false;
 }
 
+static bool covers(mona_span read, uint32_t all)
+{
+    return all > 1 && read.begin <= 0 && read.end >= all;
+}
+
 /* Whether operator `o`, if it makes several rows, reads the same rows of an operator from `first`
- * on for all of them; or all rows of one for its only row. In one group with that, every band would
- * compute all of them. */
+ * on for all of them; or all rows of one for its only row, or all columns for any column of it. In
+ * one group with that, every band or tile would compute all of them. */
 static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 {
     const mona_bound_op *b = &plan->ops[o].bound;
@@ -87,8 +99,9 @@ static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
             continue;
         const mona_span top = b->run->rows(b, i, (mona_span){0, 1});
         const mona_span end = b->run->rows(b, i, (mona_span){height - 1, height});
-        const bool whole = height == 1 && b->input[i].height > 1 && top.begin <= 0 &&
-                           top.end >= b->input[i].height;
+        const bool columns = b->output.width > 1 &&
+                             covers(b->run->columns(b, i, (mona_span){0, 1}), b->input[i].width);
+        const bool whole = height == 1 && (columns || covers(top, b->input[i].height));
         if (whole || (height > 1 && top.begin == end.begin && top.end == end.end))
             return true;
     }
@@ -319,14 +332,11 @@ static uint32_t array_parts(const mona_plan *plan, const plan_op *op)
 static void choose_parts(const mona_plan *plan, plan_group *g)
 {
     const plan_op *op = &plan->ops[g->first];
-    const mona_shape *in = &op->bound.input[0], *out = &op->bound.output;
     if (is_on_arrays(plan, g->first)) {
         g->parts = array_parts(plan, op);
         return;
     }
-    g->by_channels = g->whole_maps && (has_few_rows(plan, g->first) ||
-                                       op->constants_bytes > row_bytes(in) * in->height +
-                                                                 row_bytes(out) * out->height);
+    g->by_channels = g->whole_maps && (has_few_rows(plan, g->first) || has_large_weights(op));
     const uint32_t max = g->by_channels ? mona_plan_blocks(op) : g->grid_height;
     g->parts = plan->cores < max ? plan->cores : max;
 }
@@ -376,7 +386,9 @@ static mona_status plan_with(mona_plan *plan, const mona_config *config, plan_pr
         plan_group *g = mona_plan_add_group(
             plan, first, last, is_on_arrays(plan, first) || is_heavy(plan, first, heavy_rows));
         choose_parts(plan, g);
-        const uint32_t shares = g->parts * (g->whole_maps ? 1 : mona_plan_least_tiles(plan, g));
+        const uint32_t shares =
+            g->parts *
+            (g->whole_maps ? 1 : mona_plan_shared_tiles(plan, g->grid_height, g->grid_width));
         max_parts = shares > max_parts ? shares : max_parts;
     }
     plan->cores = max_parts;
@@ -413,8 +425,9 @@ static bool is_cut(const mona_plan *plan)
 {
     bool cut = false;
     for (const plan_group *g = mona_plan_first_group(plan); g; g = mona_plan_next_group(plan, g))
-        cut |=
-            is_too_large(plan, g) || (!g->whole_maps && g->tiles > mona_plan_least_tiles(plan, g));
+        cut |= is_too_large(plan, g) ||
+               (!g->whole_maps &&
+                g->tiles > mona_plan_shared_tiles(plan, g->grid_height, g->grid_width));
     return cut;
 }
 

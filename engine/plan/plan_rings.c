@@ -3,10 +3,13 @@
  * is cut. */
 #include "engine/plan/planner.h"
 
-uint32_t mona_plan_least_tiles(const mona_plan *plan, const plan_group *g)
+/* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
+enum { MIN_TILE_COLUMNS = 128 };
+
+uint32_t mona_plan_shared_tiles(const mona_plan *plan, uint32_t height, uint32_t width)
 {
     enum { MIN_SHARED_COLUMNS = 32 };
-    const uint32_t wide = g->grid_width / MIN_SHARED_COLUMNS, cores = plan->cores / g->parts;
+    const uint32_t wide = width / MIN_SHARED_COLUMNS, cores = plan->cores / height;
     const uint32_t tiles = wide < cores ? wide : cores;
     return tiles && !mona_plan_on_ai_core(plan) ? tiles : 1;
 }
@@ -65,7 +68,7 @@ static mona_status choose_tiles(mona_plan *plan, const mona_config *config, plan
     const size_t room = mona_plan_room(plan, g);
     size_t bytes;
     uint32_t max = g->grid_width / MIN_TILE_COLUMNS;
-    g->tiles = mona_plan_least_tiles(plan, g);
+    g->tiles = mona_plan_shared_tiles(plan, g->grid_height, g->grid_width);
     if (config->tile_columns) {
         g->tiles = (g->grid_width + config->tile_columns - 1) / config->tile_columns;
         max = g->tiles;

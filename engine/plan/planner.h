@@ -5,15 +5,13 @@
 
 #include "engine/layout/layout.h"
 
-/* The planner makes tiles no narrower than this: narrower ones recompute more than caches save. */
-enum { MIN_TILE_COLUMNS = 128 };
-
 /* The steps of mona_plan_make() between those of layout.h. progress: room for every operator.
  * Divides operators into groups, and these into parts and tiles. */
 mona_status mona_plan_groups(mona_plan *plan, const mona_config *config, plan_progress *progress);
 
-/* Tiles of a group that has fewer rows than there are cores: cores share them. Else 1. */
-uint32_t mona_plan_least_tiles(const mona_plan *plan, const plan_group *g);
+/* Tiles of a group with results of this size that has fewer rows than there are cores: cores share
+ * them. Else 1. */
+uint32_t mona_plan_shared_tiles(const mona_plan *plan, uint32_t height, uint32_t width);
 
 /* Decides on rings and tiles. */
 mona_status mona_plan_rings(mona_plan *plan, const mona_config *config, plan_progress *progress);
