@@ -74,40 +74,41 @@ INLINE vf apply(clamp c, vf v)
     return vf_clamp(v, c.low, c.high);
 }
 
-/* Of an epilogue that consists of clamps, and of an output scale if it is `rescaled`: all but the
- * rounding and saturation of the result. For bytes a subnormal of fp16 may become 0 before it is
- * scaled: the result is 0 anyway. */
-INLINE vf clamped(const mona_epilogue *e, const clamps *limits, const bool half, const bool add,
-                  const bool rescaled, vf t, const float *residual)
+/* Of an epilogue that consists of clamps and an output scale: all but the rounding and saturation
+ * of the result. For bytes a subnormal of fp16 may become 0 before it is scaled: the result is 0
+ * anyway. */
+INLINE vf clamped(const mona_epilogue *e, const clamps *limits, const bool half, vf t,
+                  const float *residual)
 {
     t = apply(limits->stage[0], t);
-    if (add)
+    if (limits->add)
         t = apply(limits->stage[1], vf_add(vf_round(t), vf_load(residual)));
-    if (rescaled)
+    if (e->output_scale != 1)
         t = vf_mul(half ? vf_round(t) : round_11_bits(t), vf_set1(e->output_scale));
     return t;
 }
 
 /* Applies such an epilogue. half: the type is F16. */
 INLINE void finish_quickly(const mona_epilogue *e, uint32_t channel, const clamps *limits,
-                           mona_type type, const bool half, const bool add, const bool rescaled,
-                           uint32_t count, const int32_t *acc, const float *residual, uint8_t *out)
+                           mona_type type, const bool half, uint32_t count, const int32_t *acc,
+                           const float *residual, uint8_t *out)
 {
     const size_t pixel = half ? AC_FRACTAL * 2 : AC_FRACTAL;
     const bool whole = e->scale;
     const vf scale = whole ? vf_load(e->scale + channel) : vf_set1(1);
     uint32_t i = 0;
-    for (; i + 4 <= count && !half; i += 4, acc += 4 * AC_FRACTAL, residual += 4 * AC_FRACTAL) {
+    for (; FOUR_PAY && !half && i + 4 <= count;
+         i += 4, acc += 4 * AC_FRACTAL, residual += 4 * AC_FRACTAL) {
         vf v[4];
         UNROLL
         for (uint32_t k = 0; k < 4; k++)
-            v[k] = clamped(e, limits, half, add, rescaled,
-                           scaled(whole, acc + k * AC_FRACTAL, scale), residual + k * AC_FRACTAL);
+            v[k] = clamped(e, limits, half, scaled(whole, acc + k * AC_FRACTAL, scale),
+                           residual + k * AC_FRACTAL);
         vf_half_to_four(type, out + i * pixel, v);
     }
     for (; i < count; i++, acc += AC_FRACTAL, residual += AC_FRACTAL)
         vf_half_to(type, out + i * pixel,
-                   clamped(e, limits, half, add, rescaled, scaled(whole, acc, scale), residual));
+                   clamped(e, limits, half, scaled(whole, acc, scale), residual));
 }
 
 static void finish_slowly(const mona_epilogue *e, uint32_t channel, mona_type type, uint32_t count,
@@ -138,21 +139,13 @@ static void finish_pixels(const mona_conv_row *row, const clamps *limits, uint32
     const mona_epilogue *e = &row->conv->epilogue;
     const uint32_t channel = n * AC_FRACTAL;
     const mona_type type = row->output.type;
-    const bool half = type == MONA_F16, add = limits->add, rescaled = e->output_scale != 1;
-    if (!limits->before_scale || (!half && e->output_scale > 0x1p13f)) /* of 2^-14 it makes 1/2 */
+    if (!limits->before_scale ||
+        (type != MONA_F16 && e->output_scale > 0x1p13f)) /* which makes 1/2 of 2^-14 */
         finish_slowly(e, channel, type, count, acc, residual, out);
-#define FINISH(h, a, s)                                                                            \
-    else if (half == (h) && add == (a) && rescaled == (s))                                         \
-        finish_quickly(e, channel, limits, type, h, a, s, count, acc, residual, out)
-    FINISH(true, true, true);
-    FINISH(true, true, false);
-    FINISH(true, false, true);
-    FINISH(true, false, false);
-    FINISH(false, true, true);
-    FINISH(false, true, false);
-    FINISH(false, false, true);
-    FINISH(false, false, false);
-#undef FINISH
+    else if (type == MONA_F16)
+        finish_quickly(e, channel, limits, type, true, count, acc, residual, out);
+    else
+        finish_quickly(e, channel, limits, type, false, count, acc, residual, out);
 }
 
 #endif

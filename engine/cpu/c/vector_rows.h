@@ -78,8 +78,11 @@ INLINE void vf_half_to(mona_type type, uint8_t *p, vf v)
         store16(p, vf_to_bytes(round_11_bits(vf_clamp(v, u8 ? 0 : -128, u8 ? 255 : 127))));
 }
 
-/* Stores four vectors of values in the range of bytes. */
-#ifndef VF_TO_FOUR
+/* Stores four vectors of values in the range of bytes. FOUR_PAY: in less time than one by one. */
+#ifdef VF_TO_FOUR
+enum { FOUR_PAY = true };
+#else
+enum { FOUR_PAY = false };
 INLINE void vf_to_four(uint8_t *p, const vf v[4], bool is_signed)
 {
     (void)is_signed;
