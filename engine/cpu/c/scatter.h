@@ -48,12 +48,6 @@ static inline void mona_copy_pixels(uint8_t *to, size_t to_step, const uint8_t *
     for (uint32_t x = 0; x < pixels; x++)                                                          \
     memcpy(to + x * to_step, from + x * from_step, size)
     switch (unit) {
-    case 1:
-        MONA_COPY_PIXELS(1);
-        break;
-    case 2:
-        MONA_COPY_PIXELS(2);
-        break;
     case 4:
         MONA_COPY_PIXELS(4);
         break;
@@ -87,10 +81,10 @@ static inline void mona_scatter_columns(const mona_conv_row *row, const mona_row
             tile->data + c / tile->c0 * tile->block_stride + c % tile->c0 * element;
         mona_copy_pixels(to, step, from, tile->c0 * element, count * element, pixels);
     }
-    static const uint8_t zeros[2 * AC_FRACTAL];
     const size_t rest = (c0 - channels % c0) % c0 * element;
-    mona_copy_pixels(out + channels / c0 * row->output.block_stride + channels % c0 * element, step,
-                     zeros, 0, rest, pixels);
+    uint8_t *zeros = out + channels / c0 * row->output.block_stride + channels % c0 * element;
+    for (uint32_t i = 0; i < pixels && rest; i++)
+        memset(zeros + i * step, 0, rest);
 }
 
 /* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: the results, in the output's type;

@@ -3,6 +3,7 @@
 #ifndef MONA_VECTOR_PLANES_H
 #define MONA_VECTOR_PLANES_H
 
+#include "engine/arith.h"
 #include "engine/cpu/c/vector_rows.h"
 
 /* ---- pack ----------------------------------------------------------------------------------- */
@@ -146,40 +147,22 @@ static void pack_single(const mona_pack_row *p)
     }
 }
 
-/* `count` fp16 samples, step bytes apart; those after them are 0. */
-INLINE vf halves16(const uint8_t *p, uint32_t step, uint32_t count)
+/* Packs fp16 samples that lie side by side, 16 of a channel at a time; the last are moved back to
+ * end at the last pixel. */
+static void pack_halves(const mona_pack_row *p)
 {
-    uint16_t gathered[LANES] = {0};
-    if (step == 2)
-        return count == LANES ? vf_f16(p) : vf_from_some(MONA_F16, p, count);
-    for (uint32_t i = 0; i < count; i++)
-        memcpy(gathered + i, p + (size_t)i * step, sizeof *gathered);
-    return vf_f16((const uint8_t *)gathered);
-}
-
-/* Packs `count` fp16 samples of channel c from pixel x on. */
-INLINE void pack_halves16(const mona_pack_row *p, const uint32_t c0, uint32_t c, uint32_t x,
-                          const uint32_t count)
-{
-    uint16_t samples[LANES] = {0};
-    uint8_t *to = p->output.data + c / c0 * p->output.block_stride + ((size_t)x * c0 + c % c0) * 2;
-    if (c < p->channels) {
-        const vf v = halves16(p->source[c] + (size_t)x * p->step[c], p->step[c], count);
-        vf_to_f16((uint8_t *)samples, vf_clean(vf_mul(v, vf_set1(p->scale[c]))));
-    }
-    UNROLL
-    for (uint32_t i = 0; i < count; i++)
-        memcpy(to + (size_t)i * c0 * 2, samples + i, 2);
-}
-
-INLINE void pack_halves(const mona_pack_row *p, const uint32_t c0)
-{
+    const uint32_t c0 = p->output.c0;
     for (uint32_t c = 0; c < (p->channels + c0 - 1) / c0 * c0; c++) {
-        uint32_t x = 0;
-        for (; x + LANES <= p->pixels; x += LANES)
-            pack_halves16(p, c0, c, x, LANES);
-        for (; x < p->pixels; x++)
-            pack_halves16(p, c0, c, x, 1);
+        uint8_t *to = p->output.data + c / c0 * p->output.block_stride + (size_t)(c % c0) * 2;
+        uint16_t samples[LANES] = {0};
+        for (uint32_t i = 0; i < p->pixels; i += LANES) {
+            const size_t x = min_u32(i, p->pixels - LANES);
+            if (c < p->channels)
+                vf_to_f16((uint8_t *)samples,
+                          vf_clean(vf_mul(vf_f16(p->source[c] + x * 2), vf_set1(p->scale[c]))));
+            for (uint32_t k = 0; k < LANES; k++)
+                memcpy(to + (x + k) * c0 * 2, samples + k, 2);
+        }
     }
 }
 
@@ -188,8 +171,11 @@ static void pack_row(const mona_pack_row *p)
     const uint32_t c0 = p->output.c0;
     const bool narrowed = p->source_type == MONA_U16 && p->output.type == MONA_U8;
     bool simple = p->output.type != MONA_F16 || p->source_type == MONA_U8;
-    for (uint32_t c = 0; c < p->channels && !narrowed; c++)
+    bool halves = p->source_type == MONA_F16 && p->output.type == MONA_F16 && p->pixels >= LANES;
+    for (uint32_t c = 0; c < p->channels && !narrowed; c++) {
         simple = simple && p->step[c] <= 2; /* samples16() can load them */
+        halves = halves && p->step[c] == 2;
+    }
     if (c0 == 1 && p->channels == 1 && p->step[0] == mona_type_size(p->source_type))
         pack_single(p);
     else if (c0 == 4 && simple)
@@ -198,8 +184,8 @@ static void pack_row(const mona_pack_row *p)
         pack_few(p, 8);
     else if (c0 == 16 && p->channels <= 16 && simple)
         pack_few(p, 16);
-    else if (p->source_type == MONA_F16 && p->output.type == MONA_F16)
-        pack_halves(p, c0);
+    else if (halves)
+        pack_halves(p);
     else
         mona_c_pack_row(p);
 }
