@@ -83,8 +83,9 @@ static inline void mona_scatter_columns(const mona_conv_row *row, const mona_row
     }
     const size_t rest = (c0 - channels % c0) % c0 * element;
     uint8_t *zeros = out + channels / c0 * row->output.block_stride + channels % c0 * element;
-    for (uint32_t i = 0; i < pixels && rest; i++)
-        memset(zeros + i * step, 0, rest);
+    for (size_t k = 0; k < rest; k++) /* pixel by pixel, each would be a call of memset */
+        for (uint32_t i = 0; i < pixels; i++)
+            zeros[i * step + k] = 0;
 }
 
 /* Spreads blocks [n, n + group) of pixels [x, x + pixels). tile: the results, in the output's type;
