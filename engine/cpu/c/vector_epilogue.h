@@ -75,8 +75,8 @@ INLINE vf apply(clamp c, vf v)
 }
 
 /* Of an epilogue that consists of clamps and an output scale: all but the rounding and saturation
- * of the result. For bytes a subnormal of fp16 may become 0 before it is scaled: the result is 0
- * anyway. */
+ * of the result. For bytes a subnormal of fp16 may not be rounded before it is scaled: the result
+ * is 0 anyway. */
 INLINE vf clamped(const mona_epilogue *e, const clamps *limits, const bool half, vf t,
                   const float *residual)
 {
@@ -139,8 +139,8 @@ static void finish_pixels(const mona_conv_row *row, const clamps *limits, uint32
     const mona_epilogue *e = &row->conv->epilogue;
     const uint32_t channel = n * AC_FRACTAL;
     const mona_type type = row->output.type;
-    if (!limits->before_scale ||
-        (type != MONA_F16 && e->output_scale > 0x1p13f)) /* which makes 1/2 of 2^-14 */
+    const float most = type == MONA_F16 ? 65504 : 0x1p13f; /* which makes 1/2 of 2^-14 */
+    if (!limits->before_scale || e->output_scale > most || e->output_scale < -most)
         finish_slowly(e, channel, type, count, acc, residual, out);
     else if (type == MONA_F16)
         finish_quickly(e, channel, limits, type, true, count, acc, residual, out);

@@ -43,7 +43,9 @@ static void set_epilogue(graph *g, mona_file_op *op, uint32_t channels, uint8_t 
     e->activation_after_add = after;
     e->clip_min = 0xbc00 + (uint16_t)below(g, 0x400), e->clip_max = 0x5000; /* -1 to -2, 32 */
     e->residual_scale = (uint16_t)(0x3000 + below(g, 0xc00));
-    e->output_scale = below(g, 2) ? 0x3c00 : (uint16_t)(0x3400 + below(g, 0x1000));
+    e->output_scale = below(g, 2)   ? 0x3c00
+                      : below(g, 4) ? (uint16_t)(0x3400 + below(g, 0x1000))
+                                    : (uint16_t)(below(g, 2) << 15 | below(g, 0x7c00)); /* any */
     e->alpha = 0x3a00;
     e->slopes = after == MONA_ACT_TABLE           ? random_table(g, k)
                 : e->activation == MONA_ACT_PRELU ? random_slopes(g, channels)
