@@ -12,7 +12,9 @@
  * both compute the rows under each other's edge and write them twice. So nothing in a group reads
  * its maps: a group ends right after an operator that both it and a later group would read.
  *
- * An operator that reads a whole map for one row, or one row for a whole map, begins a group.
+ * An operator that reads a whole map for one row, one row for a whole map, or all columns of an
+ * only row for each of them, begins a group. Cores share the columns of groups with fewer rows than
+ * there are cores, as those of transformers.
  *
  * An operator on arrays is a group of its own, and cores share it by parts of its work. A LOAD
  * reads an array as planes, whole, so it must be in a later group than the STORE that writes it.
