@@ -45,13 +45,15 @@ static bool has_large_weights(const plan_op *op)
 }
 
 /* Whether cores cannot share an operator by rows, as there are fewer of these, and it is worth
- * sharing by channels: better than by columns if these are few, or weights are larger than maps. */
+ * sharing by channels: better than by columns if these do not reach for all cores, or weights are
+ * larger than maps. */
 static bool has_few_rows(const mona_plan *plan, uint32_t o)
 {
     enum { WORTH = 1 << 22 /* products */ };
     const mona_bound_op *b = &plan->ops[o].bound;
     const mona_op_class *class = mona_ops[b->op->kind];
-    const bool columns = mona_plan_shared_tiles(plan, b->output.height, b->output.width) > 1;
+    const uint32_t tiles = mona_plan_shared_tiles(plan, b->output.height, b->output.width);
+    const bool columns = tiles > 1 && tiles == plan->cores / b->output.height;
     return b->output.height < plan->cores && class->macs && class->macs(b) >= WORTH &&
            (!columns || has_large_weights(&plan->ops[o]));
 }
