@@ -164,7 +164,7 @@ static void f16_pair(const job *j)
     else if (distance == 16)
         f16_pixels(j, 14, 7, 2, 16);
     else
-        f16_pixels(j, 7, 7, 2, distance);
+        f16_pixels(j, 14, 7, 2, distance);
 }
 
 static void f16_one(const job *j)
@@ -174,6 +174,8 @@ static void f16_one(const job *j)
         f16_pixels(j, 1, 1, 1, distance);
     else if (distance == 16)
         f16_pixels(j, 24, 8, 1, 16);
+    else if (distance == 8)
+        f16_pixels(j, 24, 8, 1, 8);
     else if (distance == 1)
         f16_pixels(j, 24, 8, 1, 1);
     else
