@@ -193,7 +193,7 @@ static bool check_unpack(const mona_isa *isa, char *detail, size_t room)
     const mona_type from = (mona_type)between(0, 2),
                     to = (mona_type)PICK(0, 1, 2, 3, (int32_t)from);
     const uint32_t block = (uint32_t)between(1, 4), pixels = (uint32_t)between(1, 100);
-    const uint32_t channels = block * block * (uint32_t)between(1, 3);
+    const uint32_t channels = block * block * (uint32_t)between(1, block == 1 ? 40 : 3);
     const uint32_t first = (uint32_t)PICK(0, 0, 1, 2, 4, 5);
     const uint32_t c0 =
         ac_target_c0(chance(4) ? &ac_target_ascend310 : &ac_target_host, from, first + channels);

@@ -204,14 +204,10 @@ INLINE void copy_units(uint8_t *to, const uint8_t *from, size_t stride, size_t u
 INLINE void copy_units_by_stride(uint8_t *to, const uint8_t *from, size_t stride, size_t unit,
                                  uint32_t pixels)
 {
-    if (stride == unit)
-        memcpy(to, from, pixels * unit);
-    else if (stride == 4)
+    if (stride == 4)
         copy_units(to, from, 4, unit, pixels);
     else if (stride == 8)
         copy_units(to, from, 8, unit, pixels);
-    else if (stride == 16)
-        copy_units(to, from, 16, unit, pixels);
     else
         copy_units(to, from, stride, unit, pixels);
 }
@@ -219,15 +215,56 @@ INLINE void copy_units_by_stride(uint8_t *to, const uint8_t *from, size_t stride
 static void unpack_units(uint8_t *to, const uint8_t *from, size_t stride, size_t unit,
                          uint32_t pixels)
 {
-    switch (unit) {
-        CASE(1, copy_units_by_stride(to, from, stride, 1, pixels));
-        CASE(2, copy_units_by_stride(to, from, stride, 2, pixels));
-        CASE(3, copy_units_by_stride(to, from, stride, 3, pixels));
-        CASE(4, copy_units_by_stride(to, from, stride, 4, pixels));
-    default:
+    if (stride == unit)
+        memcpy(to, from, pixels * unit);
+    else if (unit == 1)
+        copy_units_by_stride(to, from, stride, 1, pixels);
+    else if (unit == 2 && stride == 16)
+        copy_units(to, from, 16, 2, pixels);
+    else if (unit == 2)
+        copy_units_by_stride(to, from, stride, 2, pixels);
+    else if (unit == 3)
+        copy_units(to, from, stride, 3, pixels);
+    else if (unit == 4)
+        copy_units(to, from, stride, 4, pixels);
+    else
         copy_units(to, from, stride, unit, pixels);
-        break;
+}
+
+/* Turns eight pixels of eight numbers of 16 bits into eight numbers of eight pixels: three times,
+ * the first four vectors' elements and the last four's alternate. */
+INLINE void turn8(v16 v[8])
+{
+    UNROLL
+    for (int round = 0; round < 3; round++) {
+        v16 t[8];
+        UNROLL
+        for (int i = 0; i < 4; i++) {
+            t[2 * i] = zip16_low(v[i], v[i + 4]);
+            t[2 * i + 1] = zip16_high(v[i], v[i + 4]);
+        }
+        memcpy(v, t, sizeof t);
     }
+}
+
+/* Copies channels [begin, end) of at least eight pixels with numbers of 16 bits, eight by eight;
+ * the last pixels are moved back. rows: of the channels; from: channel 0 of a block. */
+static void unpack_eights(uint8_t *const *rows, size_t column, uint32_t begin, uint32_t end,
+                          const uint8_t *from, size_t stride, uint32_t pixels)
+{
+    for (uint32_t c = begin / 8 * 8; c < end; c += 8)
+        for (uint32_t i = 0; i < pixels; i += 8) {
+            const size_t x = min_u32(i, pixels - 8);
+            v16 v[8];
+            UNROLL
+            for (uint32_t k = 0; k < 8; k++)
+                v[k] = load16(from + (x + k) * stride + (size_t)c * 2);
+            turn8(v);
+            UNROLL
+            for (uint32_t k = 0; k < 8; k++)
+                if (c + k >= begin && c + k < end)
+                    store16(rows[c + k - begin] + column + x * 2, v[k]);
+        }
 }
 
 /* Converts count elements to the planes' type. converted must have room for whole vectors. */
@@ -258,6 +295,11 @@ static void unpack_block(const mona_unpack_row *u, uint32_t k, uint32_t x, uint3
     const size_t size = mona_type_size(u->planes.type);
     const uint32_t begin = k * c0 > u->first ? k * c0 : u->first;
     const uint32_t last = u->first + u->channels, end = (k + 1) * c0 < last ? (k + 1) * c0 : last;
+    if (block == 1 && size == 2 && c0 % 8 == 0 && pixels >= 8) {
+        unpack_eights(u->planes.rows + (begin - u->first), (size_t)x * 2, begin % c0,
+                      begin % c0 + (end - begin), source, c0 * 2, pixels);
+        return;
+    }
     for (uint32_t c = begin; c < end; c += block)
         unpack_units(u->planes.rows[(c - u->first) / block] + (size_t)x * block * size,
                      source + c % c0 * size, c0 * size, block * size, pixels);
@@ -277,7 +319,8 @@ static void unpack_row(const mona_unpack_row *u)
     }
     const bool same =
         u->source.type == planes->type &&
-        (planes->type == MONA_S8 || (planes->type == MONA_U8 && planes->maximum >= 255));
+        (planes->type == MONA_S8 || (planes->type == MONA_U8 && planes->maximum >= 255) ||
+         (planes->type == MONA_F16 && planes->scale == 1));
     const size_t pixel = c0 * mona_type_size(u->source.type);
     for (uint32_t k = u->first / c0; k * c0 < u->first + u->channels; k++) {
         const uint8_t *from = u->source.data + k * u->source.block_stride;
