@@ -119,7 +119,8 @@ static inline bool add_conv(graph *g, const map *from, uint32_t channels, mona_f
     } weights;
     uint16_t scales[MAX_OUT_CHANNELS];
     const bool half = g->type == MONA_F16;
-    const size_t count = (size_t)channels * from->channels * c.kernel_h * c.kernel_w;
+    c.groups = c.groups ? c.groups : 1;
+    const size_t count = (size_t)channels * (from->channels / c.groups) * c.kernel_h * c.kernel_w;
     assert_true(count <= MAX_WEIGHTS && channels <= MAX_OUT_CHANNELS);
     for (size_t i = 0; i < count && !half; i++)
         weights.whole[i] = (int8_t)((int)below(g, 255) - 127);
@@ -127,7 +128,6 @@ static inline bool add_conv(graph *g, const map *from, uint32_t channels, mona_f
         weights.half[i] = (uint16_t)(below(g, 2) << 15 | (0x2400 + below(g, 0x800)));
     for (uint32_t o = 0; o < channels; o++)
         scales[o] = (uint16_t)(0x1400 + below(g, 0x800));
-    c.groups = 1;
     c.weights = builder_data(g->b, &weights, count * (half ? 2 : 1));
     c.scales = half ? MONA_NONE : builder_data(g->b, scales, channels * 2);
     c.bias = MONA_NONE;

@@ -261,15 +261,15 @@ static void flip_signs(uint8_t *to, const uint8_t *from, size_t count)
         _mm512_storeu_si512(to + i, _mm512_xor_si512(_mm512_loadu_si512(from + i), sign));
 }
 
-/* Flips `count` pixels from x on of all runs. One that begins in what another has copied, or right
- * after it, shares it. */
-static void flip_runs(const mona_conv_row *row, uint32_t all, uint32_t x, uint32_t count,
-                      const uint8_t **runs, uint8_t *to)
+/* Flips `count` pixels from x on of runs [first, end). One that begins in what another has copied,
+ * or right after it, shares it. */
+static void flip_runs(const mona_conv_row *row, uint32_t first, uint32_t end, uint32_t x,
+                      uint32_t count, const uint8_t **runs, uint8_t *to)
 {
     const mona_conv *c = row->conv;
     const uint8_t *source = NULL;
     size_t copied = 0;
-    for (uint32_t r = 0; r < all; r++) {
+    for (uint32_t r = first; r < end; r++) {
         const uint8_t *from = row->runs[r] + (size_t)x * c->pixel_bytes;
         const size_t bytes = (size_t)(count - 1) * c->pixel_bytes + c->run_elements[r];
         size_t ahead = (uintptr_t)from - (uintptr_t)source; /* wraps if it begins before */
@@ -286,12 +286,15 @@ static void flip_runs(const mona_conv_row *row, uint32_t all, uint32_t x, uint32
     }
 }
 
-/* Computes a row of S8 as rows of U8, for all outputs at once. */
+/* Computes a row of S8 as rows of U8, for all outputs at once. Of a grouped convolution these may
+ * be the outputs of later groups alone; then there are no other runs than theirs. */
 static void conv_flipped(const mona_conv_row *row, const mona_isa *by)
 {
     mona_conv conv = *row->conv;
-    const uint32_t all = conv.first_run[conv.blocks - 1] + conv.run_count[conv.blocks - 1];
-    const size_t addresses = all * sizeof(uint8_t *);
+    const uint32_t first = conv.first_run[0];
+    const uint32_t end = conv.first_run[conv.blocks - 1] + conv.run_count[conv.blocks - 1];
+    const uint32_t all = end - first;
+    const size_t addresses = end * sizeof(uint8_t *);
     const uint8_t **runs =
         (const uint8_t **)(void *)(row->scratch + (MONA_SCRATCH_TILES - addresses));
     const uint32_t room = addresses < FLIPPED_BYTES ? (uint32_t)(FLIPPED_BYTES - addresses) : 0;
@@ -314,7 +317,7 @@ static void conv_flipped(const mona_conv_row *row, const mona_isa *by)
     part.runs = runs;
     for (uint32_t i = 0; i < row->pixels; i += count) {
         const uint32_t x = min_u32(i, row->pixels - count);
-        flip_runs(row, all, x, count, runs, row->scratch + MONA_SCRATCH);
+        flip_runs(row, first, end, x, count, runs, row->scratch + MONA_SCRATCH);
         conv_pixels(&part, by, x, count);
     }
 }

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "engine/run/session.h"
 #include "tests/unit/graph_check.h"
 #include "tests/cases.h"
 
@@ -211,6 +212,62 @@ static void whole_maps(void **state)
         add_store(&g, 0, &g.maps[3]);
         check(&g);
     }
+}
+
+/* Runs a model of one output with every share on a core of its own, the last one first. */
+static void run_shares_apart(const mona_model *model, const mona_config *config, const uint8_t *in,
+                             uint8_t *out)
+{
+    void *memory = aligned_alloc(64, mona_plan_bytes(model));
+    mona_plan *plan;
+    assert_int_equal(mona_plan_make(&plan, memory, model, config), MONA_OK);
+    const mona_tensor_info from = mona_plan_input(plan, 0), to = mona_plan_output(plan, 0);
+    const mona_buffer inputs = {(void *)(uintptr_t)in, (ptrdiff_t)from.width,
+                                (ptrdiff_t)(from.width * from.height)};
+    const mona_buffer outputs = {out, (ptrdiff_t)to.width, (ptrdiff_t)(to.width * to.height)};
+    const size_t bytes = mona_plan_arena_bytes(plan);
+    void *arena = aligned_alloc(64, bytes);
+    mona_session *s;
+    assert_int_equal(mona_session_open(&s, plan, arena, bytes), MONA_OK);
+    s->inputs = &inputs, s->outputs = &outputs;
+    for (const plan_group *g = mona_plan_first_group(s->plan); g;
+         g = mona_plan_next_group(s->plan, g))
+        for (uint32_t share = mona_session_shares(s, g); share-- > 0;)
+            mona_session_run_share(&s->workers[share % s->plan->cores], g, share);
+    mona_session_close(s);
+    free(arena), free(memory);
+}
+
+/* Of a grouped convolution of S8, cores that share its outputs find the inputs of their own groups
+ * alone. */
+static void shares_of_grouped_outputs(void **state)
+{
+    (void)state;
+    enum { H = 4, W = 5, CHANNELS = 128, OUTPUTS = 3 };
+    graph g;
+    begin_as(&g, MONA_U8, 90, 1, 4, H, W);
+    mona_file_conv grouped = plain;
+    grouped.kernel_h = grouped.kernel_w = 3, grouped.groups = 4;
+    grouped.pad_top = grouped.pad_bottom = grouped.pad_left = grouped.pad_right = 1;
+    g.type = MONA_S8;
+    assert_true(add_conv(&g, &g.maps[0], CHANNELS, plain, NULL));
+    assert_true(add_conv(&g, &g.maps[1], CHANNELS, grouped, NULL));
+    g.type = MONA_U8;
+    assert_true(add_conv(&g, &g.maps[2], OUTPUTS, plain, NULL));
+    add_store(&g, 0, &g.maps[3]);
+    size_t size;
+    uint8_t *bytes = builder_finish(g.b, &size), in[4 * H * W], out[2][OUTPUTS * H * W];
+    const mona_model model = open_as(bytes, size, false);
+    for (uint32_t i = 0; i < sizeof in; i++)
+        in[i] = (uint8_t)test_random(&g.seed);
+    for (uint32_t i = 0; i < 2; i++)
+        run_shares_apart(
+            &model,
+            &(mona_config){
+                .cpu = i ? NULL : "c", .threads = i ? 4 : 1, .cache_bytes = 1, .sizes = {{W, H}}},
+            in, out[i]);
+    assert_memory_equal(out[0], out[1], sizeof out[0]);
+    free(bytes);
 }
 
 typedef struct few_rows {
@@ -474,6 +531,7 @@ int main(void)
         cmocka_unit_test(rows_of_two_pixels),
         cmocka_unit_test(rows_shorter_than_a_tile),
         cmocka_unit_test(whole_maps),
+        cmocka_unit_test(shares_of_grouped_outputs),
         cmocka_unit_test(tiles_of_few_rows),
         cmocka_unit_test(attention_of_few_rows),
         cmocka_unit_test(residuals_of_halves),
