@@ -12,9 +12,9 @@
  * both compute the rows under each other's edge and write them twice. So nothing in a group reads
  * its maps: a group ends right after an operator that both it and a later group would read.
  *
- * An operator that reads a whole map for one row, one row for a whole map, or all columns of an
- * only row for each of them, begins a group. Cores share the columns of groups with fewer rows than
- * there are cores, as those of transformers.
+ * An operator that reads a whole map for one row, one row for a whole map, or of an only row all
+ * columns for one or the same for all, begins a group. Cores share the columns of groups with fewer
+ * rows than there are cores, as those of transformers.
  *
  * An operator on arrays is a group of its own, and cores share it by parts of its work. A LOAD
  * reads an array as planes, whole, so it must be in a later group than the STORE that writes it.
@@ -90,23 +90,32 @@ static bool covers(mona_span read, uint32_t all)
     return all > 1 && read.begin <= 0 && read.end >= all;
 }
 
+/* Whether the first and the last of several rows or columns, `top` and `end`, are made of the same
+ * ones. */
+static bool is_same(mona_span top, mona_span end, uint32_t made)
+{
+    return made > 1 && top.begin == end.begin && top.end == end.end;
+}
+
 /* Whether operator `o`, if it makes several rows, reads the same rows of an operator from `first`
- * on for all of them; or all rows of one for its only row, or all columns for any column of it. In
- * one group with that, every band or tile would compute all of them. */
+ * on for all of them; or for its only row all rows of one, or all columns or the same for any
+ * column of it. In one group with that, every band or tile would compute all of them. */
 static bool reads_all_of(const mona_plan *plan, uint32_t o, uint32_t first)
 {
     const mona_bound_op *b = &plan->ops[o].bound;
-    const int64_t height = b->output.height;
+    const int64_t height = b->output.height, width = b->output.width;
     for (uint32_t i = 0; i < b->op->input_count; i++) {
         const uint32_t w = plan->ops[o].writer[i];
         if (w == MONA_NONE || w < first || is_on_arrays(plan, o))
             continue;
         const mona_span top = b->run->rows(b, i, (mona_span){0, 1});
         const mona_span end = b->run->rows(b, i, (mona_span){height - 1, height});
-        const bool columns = b->output.width > 1 &&
-                             covers(b->run->columns(b, i, (mona_span){0, 1}), b->input[i].width);
-        const bool whole = height == 1 && (columns || covers(top, b->input[i].height));
-        if (whole || (height > 1 && top.begin == end.begin && top.end == end.end))
+        const mona_span left = b->run->columns(b, i, (mona_span){0, 1});
+        const mona_span right = b->run->columns(b, i, (mona_span){width - 1, width});
+        const bool whole =
+            height == 1 && (covers(top, b->input[i].height) || covers(left, b->input[i].width) ||
+                            is_same(left, right, b->output.width));
+        if (whole || is_same(top, end, b->output.height))
             return true;
     }
     return false;

@@ -490,6 +490,21 @@ static void random_graphs_of_tall_pictures(void **state)
         random_graph(seed, 3, 90 + (int)(seed * 7 % 64), 40 + (int)(seed * 13 % 61), seed & 1);
 }
 
+/* A map weighted by means of all of it. */
+static void add_weighted(graph *g, const map *from, bool one, bool multiplied)
+{
+    const map all = *from;
+    mona_file_op *op;
+    add_map(g, MONA_OP_AVERAGE_POOL, all.channels, 1, 1, 1, &all.tensor, &op);
+    op->pool = (mona_file_pool){
+        .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .scale = 1};
+    if (one)
+        assert_true(add_conv(g, &g->maps[g->map_count - 1], 1, plain, NULL));
+    const uint32_t pair[2] = {all.tensor, g->maps[g->map_count - 1].tensor};
+    add_map(g, multiplied ? MONA_OP_MUL : MONA_OP_ADD, all.channels, all.h, all.w, 2, pair, &op);
+    op->elementwise.scale[0] = 0x3800, op->elementwise.scale[1] = 0x2c00;
+}
+
 /* As where channels are weighted by means of the whole map: the weights may be one for all
  * channels, and channels fill whole blocks, parts of them or several. */
 static void single_pixels_for_all(void **state)
@@ -497,24 +512,40 @@ static void single_pixels_for_all(void **state)
     static const uint32_t channels[] = {1, 3, 4, 16, 20, 32, 33, 70};
     (void)state;
     for (uint32_t seed = 0; seed < 64; seed++) {
-        const bool one = seed & 1;
         graph g;
         begin_as(&g, seed & 2 ? MONA_F16 : MONA_U8, seed, 1, 3, 1 + (int)(seed * 7 % 13),
                  1 + (int)(seed * 29 % 90));
         assert_true(add_conv(&g, &g.maps[0], channels[seed / 8], plain, NULL));
-        const map all = g.maps[1];
-        mona_file_op *op;
-        add_map(&g, MONA_OP_AVERAGE_POOL, all.channels, 1, 1, 1, &all.tensor, &op);
-        op->pool = (mona_file_pool){
-            .stride_h = 1, .stride_w = 1, .dilation_h = 1, .dilation_w = 1, .scale = 1};
-        if (one)
-            assert_true(add_conv(&g, &g.maps[2], 1, plain, NULL));
-        const uint32_t pair[2] = {all.tensor, g.maps[g.map_count - 1].tensor};
-        add_map(&g, seed & 4 ? MONA_OP_MUL : MONA_OP_ADD, all.channels, all.h, all.w, 2, pair, &op);
-        op->elementwise.scale[0] = 0x3800, op->elementwise.scale[1] = 0x2c00;
+        add_weighted(&g, &g.maps[1], seed & 1, seed & 4);
         add_store(&g, 0, &g.maps[g.map_count - 1]);
         check_program(&g);
         check(&g);
+    }
+}
+
+/* A mean of the whole map and what is before it are computed once, however many tiles that behind
+ * it has. */
+static void means_of_few_rows(void **state)
+{
+    (void)state;
+    enum { W = 600 };
+    for (int h = 1; h < 4; h++) {
+        graph g;
+        begin(&g, 80, 1, 3, h, W);
+        assert_true(add_conv(&g, &g.maps[0], 16, plain, NULL));
+        add_weighted(&g, &g.maps[1], false, true);
+        add_store(&g, 0, &g.maps[g.map_count - 1]);
+        size_t size;
+        uint8_t *bytes = builder_finish(g.b, &size);
+        const mona_model model = open_as(bytes, size, true);
+        mona_plan *plan;
+        void *memory = aligned_alloc(64, mona_plan_bytes(&model));
+        const mona_config config = {.threads = 1, .cache_bytes = 1, .sizes = {{W, (uint32_t)h}}};
+        assert_int_equal(mona_plan_make(&plan, memory, &model, &config), MONA_OK);
+        assert_true(plan->ops[0].group.tiles > 1 && plan->ops[3].group.tiles > 1);
+        assert_int_equal(plan->ops[2].group_first, 2);
+        assert_int_equal(plan->ops[2].group.last, 3);
+        free(memory), free(bytes);
     }
 }
 
@@ -536,6 +567,7 @@ int main(void)
         cmocka_unit_test(attention_of_few_rows),
         cmocka_unit_test(residuals_of_halves),
         cmocka_unit_test(single_pixels_for_all),
+        cmocka_unit_test(means_of_few_rows),
         cmocka_unit_test(random_graphs),
         cmocka_unit_test(random_graphs_with_zeros),
         cmocka_unit_test(random_graphs_of_tall_pictures),
