@@ -40,7 +40,7 @@ const option job_rows[JOB_ROWS] = {
     [JOB_SEGMENT] = {"--segment", NULL, OPTION_WHOLE, CHANGES_BYTES,
         FIELD(segment_frames), "N", files,
         .help = "frames in each segment (default: a few seconds' worth, up to a key frame)",
-        .minimum = 1, .maximum = 1e6, .needs = "--resume"},
+        .minimum = 1, .maximum = 1e6, .needs = "--resume or --part"},
     [JOB_DROP_UNSUPPORTED] = {"--drop-unsupported", NULL, OPTION_FLAG, CHANGES_BYTES,
         FIELD(drop_unsupported), NULL, files,
         .help = "leave out what the container or the codec cannot hold, such as alpha, instead of "

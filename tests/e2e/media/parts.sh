@@ -107,13 +107,13 @@ rm -rf "$tmp"/out.mkv*
 
 # ---- twice, at once, and not at all -----------------------------------------------------------------
 film=closed.mp4
-options="--preset ultrafast --segment 80 --resume --quiet"
+options="--preset ultrafast --segment 80 --quiet"
 # shellcheck disable=SC2086
 part() {
     "$mona" enhance "$tmp/$film" -o "$tmp/out.mkv" $options --part "$@" 2>> "$tmp/errors"
 }
 # shellcheck disable=SC2086
-"$mona" enhance "$tmp/$film" -o "$tmp/whole.mkv" -y $options
+"$mona" enhance "$tmp/$film" -o "$tmp/whole.mkv" -y --resume $options
 : > "$tmp/errors"
 part 2/3
 part 2/3
