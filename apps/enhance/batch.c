@@ -35,6 +35,7 @@ typedef struct batch {
     char manifest[4096]; /* its path */
     size_t unreadable;   /* files and folders that were reported */
     size_t passed;       /* folders in folders, without --recursive */
+    size_t linked;       /* links to folders */
     batch_file *files;
     size_t count;
     cJSON *results; /* plans of a dry run */
@@ -115,15 +116,18 @@ static bool is_results(const batch *b, const struct stat *folder)
            results.st_ino == folder->st_ino;
 }
 
-/* The other files are processed nevertheless. A file that was removed since it was found is not
- * reported. */
+/* The other files are processed nevertheless. */
 static bool pass_over(batch *b, const char *path, int reason)
 {
-    if (reason != ENOENT) {
-        cli_fail(0, "%s: cannot be read: %s", path, strerror(reason));
-        b->unreadable++;
-    }
+    cli_fail(0, "%s: cannot be read: %s", path, strerror(reason));
+    b->unreadable++;
     return true;
+}
+
+/* One that was removed since it was found is not reported. */
+static bool pass_over_found(batch *b, const char *path, int reason)
+{
+    return reason == ENOENT || pass_over(b, path, reason);
 }
 
 static bool add_folder(batch *b, const char *folder, const char *name);
@@ -131,15 +135,18 @@ static bool add_folder(batch *b, const char *folder, const char *name);
 /* Adds what is in a folder: path, which is called name relative to the operand. */
 static bool add_entry(batch *b, const char *path, const char *name)
 {
-    struct stat status;
+    struct stat status, target;
     if (lstat(path, &status))
-        return pass_over(b, path, errno);
+        return pass_over_found(b, path, errno);
+    if (stat(path, &target))
+        return !looks_like_media(name) || pass_over(b, path, errno);
     /* A link to a folder may lead in circles. */
     if (S_ISDIR(status.st_mode) && b->asked->recursive)
         return is_results(b, &status) || add_folder(b, path, name);
-    b->passed += S_ISDIR(status.st_mode) && !is_results(b, &status);
-    return stat(path, &status) || !S_ISREG(status.st_mode) || !looks_like_media(name) ||
-           add_as(b, path, name);
+    const bool passed = S_ISDIR(target.st_mode) && !is_results(b, &target);
+    b->linked += passed && S_ISLNK(status.st_mode);
+    b->passed += passed && !S_ISLNK(status.st_mode);
+    return !S_ISREG(target.st_mode) || !looks_like_media(name) || add_as(b, path, name);
 }
 
 static bool add_folder(batch *b, const char *folder, const char *name)
@@ -148,7 +155,7 @@ static bool add_folder(batch *b, const char *folder, const char *name)
     const int count = scandir(folder, &entries, is_shown, alphasort);
     bool good = true;
     if (count < 0)
-        return pass_over(b, folder, errno);
+        return pass_over_found(b, folder, errno);
     for (int i = 0; i < count; i++) {
         char path[4096], below[4096];
         const int length =
@@ -486,6 +493,8 @@ static int prepare(batch *b)
             return cli_fail(EXIT_FAILED, "%s: cannot be read: %s", *operand, strerror(errno));
     if (b->passed && !b->asked->quiet)
         cli_fail(0, "%zu folders below are left out (--recursive reads them)", b->passed);
+    if (b->linked && !b->asked->quiet)
+        cli_fail(0, "%zu links to folders are not followed; name the folders as IN too", b->linked);
     if (!b->count && b->unreadable)
         return EXIT_FAILED;
     if (!b->count)

@@ -339,7 +339,9 @@ static const option own_files[] = {
      .help = "enhance many files, folders or 'patterns*' into FOLDER; manifest.json there lists "
              "the result of each file"},
     {"--recursive", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(arguments, recursive), NULL, files,
-     .help = "go into subfolders too, and keep their names in FOLDER", .needs = "--out-dir"},
+     .help =
+         "go into subfolders too, but not into links to folders, and keep their names in FOLDER",
+     .needs = "--out-dir"},
 };
 /* and behind all of the job. */
 static const option own[] = {

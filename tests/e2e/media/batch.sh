@@ -83,6 +83,15 @@ for time in $(! full || echo first) second; do
 done
 same "--recursive: all in the manifest" "$(manifest '[(x["output"].split("/done/")[1], x["result"]) for x in m]' "$tmp/tree/done")" \
     "[('one/a.mp4', 'done'), ('one/two/a.mkv', 'done'), ('top.mp4', 'done')]"
+"$mona" enhance "$tmp/tree" --out-dir "$tmp/linked" --recursive --stages sr --dry-run > "$tmp/stdout" 2> "$tmp/log" < /dev/null
+same "--recursive: a link to a folder is not followed, and that is said" "$? $(grep -c '1 links to folders are not followed' "$tmp/log")" "0 1"
+mkdir "$tmp/dangling"
+cp "$tmp/in/a.mp4" "$tmp/dangling/a.mp4"
+ln -s nowhere.mp4 "$tmp/dangling/b.mp4"
+ln -s nowhere "$tmp/dangling/notes"
+enhance "$tmp/dangling" --out-dir "$tmp/linked" --stages sr --preset ultrafast
+same "a video that is a link to nothing is said and counts as failed" "$? $(grep -c 'cannot be read' "$tmp/log") $(grep -c 'b.mp4: cannot be read' "$tmp/log") $(ls "$tmp/linked" | tr '\n' ' ')" \
+    "1 1 1 a.mp4 manifest.json "
 enhance "$tmp/in/a.mp4" -o "$tmp/x.mp4" --recursive
 same "--recursive without --out-dir is refused" "$? $(grep -c -- '--recursive works only' "$tmp/log")" "2 1"
 
