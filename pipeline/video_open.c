@@ -7,6 +7,7 @@
 
 #include <libavutil/imgutils.h>
 
+#include "pipeline/base/av_compat.h"
 #include "pipeline/io/containers/container.h"
 #include "pipeline/base/outfile.h"
 #include "pipeline/io/codecs/hdr.h"
@@ -147,6 +148,24 @@ static bool choose_codec(const video *v, const AVOutputFormat *format, encoder_s
     return true;
 }
 
+/* The fields of frames that stay interlaced, as far as the input tells before they come. Other rows
+ * than the input's are not those of fields. */
+static enum AVFieldOrder fields_kept(const video *v, const AVOutputFormat *format,
+                                     const encoder_settings *e)
+{
+    enum { H264_ROWS = 4 };
+    const AVCodecParameters *from = v->in.video->codecpar;
+    const AVFrame *first = v->in.frame;
+    const bool told = from->field_order > AV_FIELD_PROGRESSIVE;
+    const bool holds = e->choice.codec->fields || container_row_of(format)->frames;
+    const bool same = e->height == from->height && e->height % H264_ROWS == 0 &&
+                      !orientation_changes(input_orientation(&v->in));
+    if (v->settings->input.deinterlace || !holds || !same ||
+        (!told && !avframe_is_interlaced(first)))
+        return AV_FIELD_UNKNOWN;
+    return told ? from->field_order : avframe_top_first(first) ? AV_FIELD_TT : AV_FIELD_BB;
+}
+
 static void tell_hard_alpha(const video *v, const encoder_settings *e)
 {
     if (e->choice.codec->colours && pixels_without_alpha(e->pix_fmt) != e->pix_fmt)
@@ -191,6 +210,7 @@ static bool open_output(video *v, const AVOutputFormat *format, const stage_sett
         return pipeline_fail(error,
                              "%s: %s cannot hold %s; .mkv holds every codec that mona writes",
                              s->output, format->name, settings.choice.codec->name);
+    settings.fields = fields_kept(v, format, &settings);
     encoder_tell_quality(&settings, s->output, &s->notes);
     tell_hard_alpha(v, &settings);
     hdr_tell_matrix(format, settings.choice.codec, v->in.video,

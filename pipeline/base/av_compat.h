@@ -35,6 +35,11 @@ static inline bool avframe_is_interlaced(const AVFrame *frame)
     return frame->flags & AV_FRAME_FLAG_INTERLACED;
 }
 
+static inline bool avframe_top_first(const AVFrame *frame)
+{
+    return frame->flags & AV_FRAME_FLAG_TOP_FIELD_FIRST;
+}
+
 static inline void avframe_set_interlaced(AVFrame *frame, bool interlaced, bool top_first)
 {
     frame->flags &= ~(AV_FRAME_FLAG_INTERLACED | AV_FRAME_FLAG_TOP_FIELD_FIRST);
@@ -50,6 +55,11 @@ static inline void avframe_clear_key(AVFrame *frame)
 static inline bool avframe_is_interlaced(const AVFrame *frame)
 {
     return frame->interlaced_frame;
+}
+
+static inline bool avframe_top_first(const AVFrame *frame)
+{
+    return frame->top_field_first;
 }
 
 static inline void avframe_set_interlaced(AVFrame *frame, bool interlaced, bool top_first)

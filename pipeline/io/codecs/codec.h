@@ -54,6 +54,7 @@ typedef struct codec {
     bool colours;            /* frames get 256 colours */
     bool samples;            /* raw frames: the samples themselves */
     bool pictures;           /* numbered ones, which picture_writer.h writes */
+    bool fields;             /* frames may be marked as interlaced */
     bool modern;             /* an input's, which its result keeps */
     codec_captions captions;
     /* What the coded stream tells, in whatever container: matrix, primaries and transfer; range;

@@ -180,6 +180,9 @@ static void describe(AVCodecContext *codec, const encoder_settings *settings, co
     copy_colour(codec, settings, video->codecpar);
     if (format->flags & AVFMT_GLOBALHEADER)
         codec->flags |= AV_CODEC_FLAG_GLOBAL_HEADER;
+    codec->field_order = settings->fields;
+    if (settings->fields)
+        codec->flags |= AV_CODEC_FLAG_INTERLACED_DCT;
     if (container_row_of(format)->counts)
         codec->max_b_frames = 0;
     if (settings->choice.live)
@@ -250,7 +253,10 @@ bool encoder_open(encoder *e, const encoder_settings *settings, const AVStream *
     const codec *c = settings->choice.codec;
     const char *name = container_row_of(format)->frames ? "wrapped_avframe" : c->encoder;
     const AVCodec *libav = avcodec_find_encoder_by_name(name);
-    *e = (encoder){.name = c->encoder, .packet = av_packet_alloc(), .waits = c->waits};
+    *e = (encoder){.name = c->encoder,
+                   .packet = av_packet_alloc(),
+                   .waits = c->waits,
+                   .fields = settings->fields};
     if (c->keeps)
         e->copy = av_frame_alloc();
     if (!libav)
@@ -318,7 +324,11 @@ static int copy_frame(encoder *e, const AVFrame *frame)
         av_frame_remove_side_data(e->copy, e->copy->side_data[0]->type);
     if (code >= 0)
         code = av_frame_copy(e->copy, frame);
-    return code >= 0 ? av_frame_copy_props(e->copy, frame) : code;
+    if (code >= 0)
+        code = av_frame_copy_props(e->copy, frame);
+    if (!e->fields)
+        avframe_set_interlaced(e->copy, false, false);
+    return code;
 }
 
 static bool fail(const encoder *e, int code, pipeline_error *error)

@@ -54,6 +54,7 @@ typedef struct encoder {
     filter_graph colours; /* for an encoder of few colours; else not open */
     bool waits;           /* as in codec */
     bool inserts;         /* captions, into packets */
+    bool fields;          /* frames stay marked as interlaced */
 } encoder;
 
 /* The user's options. */
@@ -77,6 +78,7 @@ typedef struct encoder_settings {
     AVRational rate;            /* for rate control */
     AVRational aspect;          /* of a pixel */
     int64_t bit_rate;           /* of the input's video; 0: unknown */
+    enum AVFieldOrder fields;   /* of interlaced frames; UNKNOWN: none is marked as interlaced */
 } encoder_settings;
 
 /* Reports a quality that is allowed, but has an effect that few expect. path: of the result. */

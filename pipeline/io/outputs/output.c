@@ -294,6 +294,18 @@ static void tell_dynamic(output *o, const AVFrame *frame)
     o->told_dynamic = true;
 }
 
+static void tell_fields(output *o, const AVFrame *frame)
+{
+    if (o->told_fields || o->settings->encoder.fields || !avframe_is_interlaced(frame))
+        return;
+    pipeline_note(o->settings->container.notes,
+                  "%s: is not marked as interlaced, although its frames are from %.2f s on; h264, "
+                  "prores or ffv1 in the input's height would be",
+                  o->settings->container.path,
+                  (double)frame->pts * av_q2d(o->in->video->time_base));
+    o->told_fields = true;
+}
+
 static bool put_still(output *o, const AVFrame *frame, unsigned segment, pipeline_error *error)
 {
     const output_settings *s = o->settings;
@@ -316,6 +328,7 @@ static bool put_coded(output *o, const AVFrame *frame, unsigned segment, pipelin
     measure_pace(o, frame);
     tell_captions(o, frame);
     tell_dynamic(o, frame);
+    tell_fields(o, frame);
     if (o->filled && segment != o->segment && !seal(o, error))
         return false;
     o->segment = segment;

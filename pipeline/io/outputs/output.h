@@ -46,7 +46,7 @@ typedef struct output {
     uint64_t filled;         /* frames in it */
     int64_t end;             /* where the last frame ends */
     uint64_t frames, uneven; /* given; at other times than a constant rate's */
-    bool told_captions, told_dynamic;
+    bool told_captions, told_dynamic, told_fields;
     uint64_t bytes;              /* from the encoder */
     int64_t first;               /* time of the first frame */
     pthread_mutex_t lock;        /* of the container, which may be opened again */

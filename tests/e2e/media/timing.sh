@@ -178,6 +178,26 @@ if full; then
     same "interlaced: --frames 7 gives 7" "$(count "$tmp/few.mkv")" 7
 fi
 
+# What stays interlaced stays marked as such, by the field that comes first, or it is said that it is not.
+marks() {
+    ffprobe -v error -select_streams v -show_entries frame=interlaced_frame,top_field_first -of csv=p=0 "$1" | grep . | tr -d '\n,' | sed 's/side_data//g'
+}
+make -i "$tmp/fields.mkv" -vf fieldorder=bff -c:v mpeg2video -pix_fmt yuv420p -flags +ilme+ildct -q:v 2 -frames:v 3 "$tmp/bottom.mpg"
+make -i "$tmp/fields.mkv" -c:v mpeg2video -flags +ilme+ildct -q:v 2 -frames:v 3 "$tmp/top.mpg"
+left() {
+    rm -f "$tmp/left.$3"
+    "$mona" enhance -y "$tmp/$1.mpg" -o "$tmp/left.$3" --stages "$4" --deinterlace off -c "$2" 2> "$tmp/log"
+    echo "$(marks "$tmp/left.$3") $(grep -c 'is not marked as interlaced' "$tmp/log")"
+}
+for way in "h264 mp4" "ffv1 mkv" "prores mov"; do
+    # shellcheck disable=SC2086
+    same "--deinterlace off: marks of fields: $way" "$(left top $way denoise), $(left bottom $way denoise)" "111111 0, 101010 0"
+done
+same "--deinterlace off: a codec without marks of fields is told" "$(left top hevc mkv denoise)" "000000 1"
+same "--deinterlace off: larger frames have the fields' rows no longer, and are not marked" "$(left top ffv1 mkv sr) $(left top h264 mp4 sr)" "000000 1 000000 1"
+"$mona" enhance "$tmp/bottom.mpg" -o "$tmp/left.y4m" --stages denoise --deinterlace off --quiet
+same "--deinterlace off: in y4m" "$(head -n 1 "$tmp/left.y4m" | grep -ac ' Ib ')" 1
+
 # The same frames, coded as if they were progressive: only their look can show the fields.
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 "$tmp/scene.png"
 "$BUILD/neutral" "$tmp/neutral.onnx"
