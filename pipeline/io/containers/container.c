@@ -147,7 +147,7 @@ static const container rows[] = {
     {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(&ts_tags, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE),
-     .m2ts_options = "mpegts_m2ts_mode=1"},
+     .programmes = true, .m2ts_options = "mpegts_m2ts_mode=1"},
     {CALLED("nut", NULL, ".nut"), CODECS(NULL, not_in_nut, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, o, NONE)},
 

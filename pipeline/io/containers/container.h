@@ -61,6 +61,8 @@ typedef struct container {
     bool mute;      /* nobody expects sound of it */
     bool loops;     /* is shown again and again; the last frame's duration is an option */
 
+    bool programmes; /* of a broadcast, with their names */
+
     bool starts; /* when a stream begins, beside the others */
     bool text;   /* subtitles */
     bool files;  /* attached ones */

@@ -231,6 +231,49 @@ static bool add_streams(mux *m, const AVFormatContext *input, const AVStream *vi
     return av_dict_copy(&m->format->metadata, input->metadata, 0) >= 0;
 }
 
+static bool join_programme(mux *m, int id, int stream)
+{
+    av_program_add_stream_index(m->format, id, (unsigned)stream);
+    return av_find_program_from_stream(m->format, NULL, stream);
+}
+
+/* Adds a programme with those of its streams that are kept, if there are any. */
+static bool add_programme(mux *m, const AVProgram *from)
+{
+    const AVProgram *to = NULL;
+    for (unsigned i = 0; i < from->nb_stream_indexes; i++) {
+        const AVStream *kept = m->streams[from->stream_index[i]].to;
+        if (kept && !to) {
+            AVProgram *made = av_new_program(m->format, from->id);
+            if (!made || av_dict_copy(&made->metadata, from->metadata, 0) < 0)
+                return false;
+            to = made;
+        }
+        if (kept && !join_programme(m, from->id, kept->index))
+            return false;
+    }
+    return true;
+}
+
+/* Programmes of a broadcast, with the stations' names. A stream of none goes with the video. */
+static bool add_programmes(mux *m, AVFormatContext *input, const AVStream *video)
+{
+    const AVProgram *with = av_find_program_from_stream(input, NULL, video->index);
+    if (!with || strcmp(input->iformat->name, "mpegts") != 0)
+        return true;
+    const bool held = container_row_of(m->format->oformat)->programmes;
+    if (!held && input->nb_programs > 1 && m->format->nb_streams > 1)
+        pipeline_note(m->notes, "%s: the input's %u programmes become one; .ts would keep them",
+                      m->name, input->nb_programs);
+    for (unsigned i = 0; held && i < input->nb_programs; i++)
+        if (!add_programme(m, input->programs[i]))
+            return false;
+    for (int i = 0; held && i < (int)m->format->nb_streams; i++)
+        if (!av_find_program_from_stream(m->format, NULL, i) && !join_programme(m, with->id, i))
+            return false;
+    return true;
+}
+
 /* The time in ticks, for a chapter; times beyond all stay so. */
 static int64_t ticks_of(int64_t time, AVRational tick)
 {
@@ -466,7 +509,8 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
          !outfile_open(&m->file, s->path, s->part, s->input_path, s->keep, error)))
         return false;
     avformat_alloc_output_context2(&m->format, s->format, NULL, NULL);
-    if (!m->format || !add_streams(m, input, video, encoder, error))
+    if (!m->format || !add_streams(m, input, video, encoder, error) ||
+        !add_programmes(m, (AVFormatContext *)input, video))
         return pipeline_fail(error, "out of memory");
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;

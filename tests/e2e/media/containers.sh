@@ -355,3 +355,16 @@ done
 same "and those of a part, which begins with the first group of pictures" "$(video_times "$tmp/kept.mkv" | awk '{ printf "%.2f ", $1 }')" \
     "$(video_times "$tmp/out.mkv" | awk -v start="$(ffprobe -v error -show_entries format=start_time -of csv=p=0 "$in/clock.ts")" \
         '{ printf "%.2f ", $1 + start + 0.4 }')"
+
+# ---- programmes of a broadcast ---------------------------------------------------------------------
+make -i "$in/av.mp4" -i "$in/av.mp4" -map 0 -map 1 -c copy -program program_num=7:title=One:st=0:st=1 -program program_num=9:title=Two:st=2:st=3 "$in/two.ts"
+programmes() {
+    ffprobe -v error -show_entries program=program_id:program_tags=service_name:stream=index,codec_type -of csv=p=0 "$1" |
+        grep -B 9 -A 1 Two | tr '\n' ' '
+}
+"$mona" enhance -y "$in/two.ts" -o "$tmp/out.ts" --stages sr --preset ultrafast 2> "$tmp/log"
+same "a transport stream keeps its programmes and their names" "$? $(programmes "$tmp/out.ts") $(grep -c 'become one' "$tmp/log")" "0 $(programmes "$in/two.ts") 0"
+"$mona" enhance -y "$in/two.ts" -o "$tmp/out.ts" --stages sr --preset ultrafast --audio none --quiet
+same "and a stream that is left out leaves its programme" "$? $(programmes "$tmp/out.ts" | grep -c audio) $(programmes "$tmp/out.ts" | grep -o 'One\|Two' | tr '\n' ' ')" "0 0 One Two "
+"$mona" enhance -y "$in/two.ts" -o "$tmp/out.mkv" --stages sr --preset ultrafast 2> "$tmp/log"
+same "and where they become one, that is said" "$? $(grep -c "the input's 2 programmes become one" "$tmp/log")" "0 1"
