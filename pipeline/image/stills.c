@@ -236,6 +236,17 @@ bool still_read_head(still *image, const char *path)
     return good;
 }
 
+bool still_read_metadata(picture_metadata *m, const char *path, pipeline_error *error)
+{
+    size_t size = 0;
+    uint8_t *file = read_file(path, &size, error);
+    *m = (picture_metadata){0};
+    const bool good =
+        file && (metadata_read(m, file, size) || pipeline_fail(error, "out of memory"));
+    free(file);
+    return good;
+}
+
 bool still_is_lossy(const char *path)
 {
     size_t size = 0;

@@ -53,6 +53,10 @@ bool still_read_bytes(still *image, const char *path, const uint8_t *file, size_
  * read, or is of another kind. */
 bool still_read_head(still *image, const char *path);
 
+/* Reads what a picture's file has beside the pixels; nothing of kinds that mona does not read. Call
+ * metadata_free in any case. */
+bool still_read_metadata(picture_metadata *m, const char *path, pipeline_error *error);
+
 /* Whether the picture was compressed so strongly that it should be enlarged as film is
  * (picture_loss.c). False if it cannot be read. */
 bool still_is_lossy(const char *path);

@@ -16,6 +16,7 @@
 #include "pipeline/base/outfile.h"
 #include "pipeline/base/stop.h"
 #include "pipeline/io/containers/url.h"
+#include "pipeline/image/stills.h"
 
 /* ---- packets of the encoder ----------------------------------------------------------------- */
 
@@ -185,10 +186,32 @@ static bool open_pictures(output *o, pipeline_error *error)
                                    .keep = m->keep};
     if (list) {
         o->pictures.input = m->input_path;
+        o->pictures.upright = s->input.rotate != ROTATION_AUTO;
+        o->pictures.notes = m->notes;
         o->pictures.first = list->numbers[0] + (uint32_t)av_rescale_q(m->shift, AV_TIME_BASE_Q,
                                                                       o->in->video->time_base);
     }
     return true;
+}
+
+/* Tells what the first of the pictures has that a video does not keep. */
+static bool tell_metadata(const output *o, pipeline_error *error)
+{
+    char name[4096];
+    picture_metadata m = {0};
+    const picture_list *list = input_pictures(o->in);
+    const bool good = !list || !picture_name(name, sizeof name, list->pattern, list->numbers[0]) ||
+                      still_read_metadata(&m, name, error);
+    const bool text = m.exif.data || m.xmp.data;
+    if (text || m.profile.data)
+        pipeline_note(o->settings->container.notes,
+                      "%s: a video does not keep the %s of the pictures; numbered pictures would",
+                      o->settings->container.path,
+                      !m.profile.data ? "EXIF and XMP"
+                      : text          ? "EXIF, XMP and colour profile"
+                                      : "colour profile");
+    metadata_free(&m);
+    return good;
 }
 
 static bool open_container(output *o, pipeline_error *error)
@@ -196,7 +219,8 @@ static bool open_container(output *o, pipeline_error *error)
     const output_settings *s = o->settings;
     mux_settings container = s->container;
     char name[64] = "output.part";
-    if (!open_encoder(o, error) || (output_cuts(o) && !open_segments(o, error)))
+    if (!tell_metadata(o, error) || !open_encoder(o, error) ||
+        (output_cuts(o) && !open_segments(o, error)))
         return false;
     if (output_is_part(o)) /* only to see that all of the input fits; others make parts meanwhile */
         snprintf(name, sizeof name, "output-%lx-%" PRIx64 ".part", (long)getpid(), clock_ns());

@@ -28,11 +28,31 @@ bool picture_writer_check(const char *pattern, int pix_fmt, pipeline_error *erro
                          d->name);
 }
 
-static bool write(const AVFrame *picture, const still_output *output, pipeline_error *error)
+/* What lies beside the pixels of the picture that this one was made of. Frames of PNGs are turned
+ * only on request. */
+static bool take_metadata(picture_writer *w, still *image, const char *input, const char *name,
+                          pipeline_error *error)
+{
+    const pipeline_notes silent = {0};
+    picture_metadata *m = &image->metadata;
+    if (!still_read_metadata(m, input, error))
+        return false;
+    if (w->upright || m->kind != PICTURE_PNG)
+        metadata_set_upright(m);
+    metadata_set_size(m, (mona_size){image->width, image->height});
+    metadata_fit(m, still_kind(name), image->channels, name, w->notes ? w->notes : &silent);
+    w->notes = NULL;
+    return true;
+}
+
+static bool write(picture_writer *w, const AVFrame *picture, const still_output *output,
+                  pipeline_error *error)
 {
     still image = {0};
     const bool good =
-        still_of_frame(&image, picture, error) && still_write(&image, NULL, output, error);
+        still_of_frame(&image, picture, error) &&
+        (!output->input || take_metadata(w, &image, output->input, output->path, error)) &&
+        still_write(&image, NULL, output, error);
     still_free(&image);
     return good;
 }
@@ -45,7 +65,7 @@ bool picture_writer_put(picture_writer *w, const AVFrame *frame, pipeline_error 
         return pipeline_fail(error, "%s: the name is too long", w->pattern);
     const bool guarded = w->input && picture_name(input, sizeof input, w->input, number);
     AVFrame *picture = picture_of_planes(frame, error);
-    const bool good = picture && write(picture,
+    const bool good = picture && write(w, picture,
                                        &(still_output){name, guarded ? input : NULL,
                                                        w->jpeg_quality, w->threads, w->keep},
                                        error);

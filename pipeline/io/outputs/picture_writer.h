@@ -13,11 +13,14 @@
 
 typedef struct picture_writer {
     const char *pattern; /* NULL: not open */
-    const char *input;   /* which must not be overwritten; NULL: it is not a pattern */
+    const char *input; /* which must not be overwritten, and gives each picture what lies beside its
+                          * pixels; NULL: it is not a pattern */
     uint32_t next, first;
     unsigned jpeg_quality, threads; /* as in still_output */
     bool by_time;                   /* numbers follow the frames' pts */
     bool keep;                      /* as in outfile_open */
+    bool upright;                   /* frames of any kind of picture were turned */
+    const pipeline_notes *notes;    /* of what a picture cannot hold; NULL: that was told */
 } picture_writer;
 
 /* The output format that stands for numbered pictures. */

@@ -115,6 +115,29 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=96:54 -pix_fmt yuv444p
 refused "a film in YCgCo" 1 "colours, as libswscale does not know their matrix; .mkv would" "$tmp/ycgco.mkv" -o "$tmp/out/ycgco%d.png"
 refused "pictures in wider colours" 1 "colours, which are HDR or wider than sRGB; .mkv would" "$tmp/named/wide%d.png" -o "$tmp/out/wide%d.png"
 
+# EXIF, XMP and colour profile.
+mkdir "$tmp/marked"
+for kind in jpg png; do
+    for n in 1 2; do
+        ffmpeg -v error -i "$tmp/in/100.png" -vf scale=48:32 "$tmp/marked/$n.$kind"
+        python3 tests/e2e/media/stills.py marked "$tmp/marked/$n.$kind" "$tmp/marked/$n.$kind" "RGB "
+    done
+done
+# $1: input, $2: output, $3: what the output must contain, rest: options
+kept() {
+    from=$1 to=$2 wanted=$3
+    shift 3
+    enhance "$tmp/marked/%d.$from" -o "$tmp/out/marked%d.$to" --stages sr "$@"
+    same "numbered .$from to .$to $*: what lies beside the pixels" "$? $(grep -c 'left out' "$tmp/log") $(python3 tests/e2e/media/stills.py marks "$tmp/out/marked2.$to")" "0 0 $wanted"
+}
+kept jpg png "exif 1, xmp 1, profile RGB"
+kept jpg jpg "exif 1, xmp 1, profile RGB, other a comment"
+kept png jpg "exif 6, xmp 6, profile RGB"
+kept png png "exif 6, xmp 6, profile RGB, other pHYstEXt"
+kept png png "exif 1, xmp 1, profile RGB, other pHYstEXt" --rotate 90
+enhance "$tmp/marked/%d.jpg" -o "$tmp/marked.mp4" --stages sr
+same "which a video does not keep, and says so" "$? $(grep -c 'does not keep the EXIF, XMP and colour profile' "$tmp/log")" "0 1"
+
 # DPX, as film scanners write them, and WebP.
 ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 3 -vf scale=96:54 -pix_fmt gbrp10le "$tmp/in/%d.dpx"
 enhance "$tmp/in/%d.dpx" -o "$tmp/dpx.mov" -c prores --stages sr
