@@ -149,6 +149,9 @@ static bool describe_copy(AVStream *to, const AVStream *from, const AVStream *vi
                 av_codec_get_id(format->codec_tag, tag) == from->codecpar->codec_id ||
                 !av_codec_get_tag2(format->codec_tag, from->codecpar->codec_id, &unused);
     to->codecpar->codec_tag = keep ? tag : 0;
+    /* Of an AVI's MP3 and AC-3 it says that all packets were as large. */
+    if (from->codecpar->codec_id == AV_CODEC_ID_MP3 || from->codecpar->codec_id == AV_CODEC_ID_AC3)
+        to->codecpar->block_align = 0;
     to->time_base = from->time_base;
     to->avg_frame_rate = from->avg_frame_rate;
     to->r_frame_rate = from->r_frame_rate;
@@ -255,18 +258,19 @@ static bool add_programme(mux *m, const AVProgram *from)
     return true;
 }
 
-/* Programmes of a broadcast, with the stations' names. A stream of none goes with the video. */
+/* Programmes of a broadcast, with the stations' names. A stream of none goes with the video.
+ * Playlists have some as well, from 0 on, which none is in a broadcast. */
 static bool add_programmes(mux *m, AVFormatContext *input, const AVStream *video)
 {
     const AVProgram *with = av_find_program_from_stream(input, NULL, video->index);
-    if (!with || strcmp(input->iformat->name, "mpegts") != 0)
+    if (!with || !with->id)
         return true;
     const bool held = container_row_of(m->format->oformat)->programmes;
     if (!held && input->nb_programs > 1 && m->format->nb_streams > 1)
         pipeline_note(m->notes, "%s: the input's %u programmes become one; .ts would keep them",
                       m->name, input->nb_programs);
     for (unsigned i = 0; held && i < input->nb_programs; i++)
-        if (!add_programme(m, input->programs[i]))
+        if (input->programs[i]->id && !add_programme(m, input->programs[i]))
             return false;
     for (int i = 0; held && i < (int)m->format->nb_streams; i++)
         if (!av_find_program_from_stream(m->format, NULL, i) && !join_programme(m, with->id, i))

@@ -368,3 +368,15 @@ same "a transport stream keeps its programmes and their names" "$? $(programmes 
 same "and a stream that is left out leaves its programme" "$? $(programmes "$tmp/out.ts" | grep -c audio) $(programmes "$tmp/out.ts" | grep -o 'One\|Two' | tr '\n' ' ')" "0 0 One Two "
 "$mona" enhance -y "$in/two.ts" -o "$tmp/out.mkv" --stages sr --preset ultrafast 2> "$tmp/log"
 same "and where they become one, that is said" "$? $(grep -c "the input's 2 programmes become one" "$tmp/log")" "0 1"
+
+# ---- MP3 of any bit rate in .avi --------------------------------------------------------------------
+# The header tells how many packets there are, and of what size if it is always the same: none that old players could trust.
+sound_header() {
+    python3 -c 'import struct, sys
+data = open(sys.argv[1], "rb").read()
+at = data.index(b"strh", data.index(b"strh") + 4) + 8
+print(data[at:at + 4].decode(), *(struct.unpack("<I", data[at + i:at + i + 4])[0] for i in (32, 44)))' "$1"
+}
+make -i "$in/av.mp4" -f lavfi -i "anoisesrc=d=1.28:a=0.4,afade=in:d=1" -map 0:v -map 1:a -c:v mpeg4 -c:a libmp3lame -q:a 4 "$tmp/vbr.avi"
+"$mona" enhance -y "$tmp/vbr.avi" -o "$tmp/out.avi" --stages sr --preset ultrafast --quiet
+same "MP3 of a variable bit rate: its header in .avi" "$? $(sound_header "$tmp/out.avi")" "0 $(sound_header "$tmp/vbr.avi")"
