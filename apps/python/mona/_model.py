@@ -66,9 +66,11 @@ class Tensor:
         return result
 
     def check_numbers(self, array):
-        """Of NaN, planes of float16 would make 0."""
-        if not self.array and self.dtype == np.float16 and (array.view(np.uint16) & 0x7fff).max() > 0x7c00:
-            raise ValueError(f'{self.name}: expected numbers, found NaN, which planes do not have')
+        """Of NaN, planes of float16 would make 0, and of infinities 65504."""
+        most = (array.view(np.uint16) & 0x7fff).max() if not self.array and self.dtype == np.float16 else 0
+        if most >= 0x7c00:
+            raise ValueError(f'{self.name}: expected numbers, found {"NaN" if most > 0x7c00 else "infinity"}, which planes '
+                             'do not have')
 
     def images(self, array):
         """How many images an array N x C x H x W holds; None: it is one, as the tensor's own shape."""

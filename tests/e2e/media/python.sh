@@ -185,6 +185,7 @@ for kind, wrong, line in (
         (TypeError, lambda: picture(real), 'luma: expected an array of uint8, found float32'),
         (ValueError, lambda: model(real + 1e6), 'luma: expected numbers that float16 can hold, up to 65504.0, found'),
         (ValueError, lambda: model(real * numpy.nan), 'luma: expected numbers, found NaN'),
+        (ValueError, lambda: model(real * numpy.where(real > real.min(), 1, -numpy.inf)), 'luma: expected numbers, found infinity'),
         (ValueError, lambda: model((real * -numpy.nan).astype(numpy.float16)), 'luma: expected numbers, found NaN')):
     try:
         wrong()
