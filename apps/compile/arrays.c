@@ -199,14 +199,30 @@ static bool write_array(const char *path, const npy_array *array)
     return ok;
 }
 
-bool array_write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,
-                        float *data)
+/* Rank and shape of so many numbers. */
+static npy_array shape_of(const tensor *own, uint32_t channels, uint32_t height, uint32_t width,
+                          uint64_t count)
 {
-    const npy_array array = {ELEMENT_FLOAT32,
-                             4,
-                             {1, channels, height, width},
-                             (uint64_t)channels * height * width,
-                             data};
+    const uint64_t frame = (uint64_t)channels * height * width;
+    npy_array shape = {.rank = 4, .shape = {frame ? count / frame : 1, channels, height, width}};
+    const uint64_t images = own && own->count ? count / own->count : 0;
+    if (!images || images * own->count != count ||
+        (images > 1 && (!own->rank || own->dims[0] != 1)))
+        return shape;
+    shape.rank = own->rank;
+    for (uint32_t i = 0; i < own->rank; i++)
+        shape.shape[i] = (uint64_t)own->dims[i];
+    if (images > 1)
+        shape.shape[0] = images;
+    return shape;
+}
+
+bool array_write_floats(const char *path, const tensor *own, const reference_array *a)
+{
+    npy_array array = shape_of(own, a->channels, a->height, a->width, reference_count(a));
+    array.type = ELEMENT_FLOAT32;
+    array.count = reference_count(a);
+    array.data = a->data;
     return write_array(path, &array);
 }
 
@@ -258,13 +274,12 @@ static void tell_rounded(const planes *p, const char *path)
                 path, 100.0 * (double)large / (double)p->count, p->info.name);
 }
 
-bool array_write_planes(const planes *p, const char *path, bool raw)
+bool array_write_planes(const planes *p, const tensor *own, const char *path, bool raw)
 {
     tell_largest(p, path);
     if (!raw)
         tell_rounded(p, path);
     const mona_tensor_info *t = &p->info;
-    const size_t images = p->count / ((size_t)t->channels * t->height * t->width);
-    const npy_array frame = {.rank = 4, .shape = {images, t->channels, t->height, t->width}};
-    return array_write_shaped(p, frame, path, raw);
+    return array_write_shaped(p, shape_of(own, t->channels, t->height, t->width, p->count), path,
+                              raw);
 }

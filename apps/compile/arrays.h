@@ -7,7 +7,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "formats/compiler/graph/reference.h"
 #include "formats/npy.h"
+#include "formats/tensor.h"
 #include "mona.h"
 
 /* Planes of a bound tensor in memory, read and written as real values. */
@@ -97,11 +99,13 @@ size_t array_fill(planes *p, const npy_array *array);
 /* That line, if any were; hint ends it. */
 void array_tell_clipped(const planes *p, const char *path, size_t clipped, const char *hint);
 
-/* Writes real values as float32, or, if raw, what is stored, as NxCxHxW for planes of N images
- * (planes_repeat) or in the shape (rank and shape only) given. */
-bool array_write_planes(const planes *p, const char *path, bool raw);
+/* Writes real values as float32, or, if raw, what is stored, in the shape (rank and shape only)
+ * that is given. */
 bool array_write_shaped(const planes *p, npy_array shape, const char *path, bool raw);
-bool array_write_floats(const char *path, uint32_t channels, uint32_t height, uint32_t width,
-                        float *data);
+
+/* The same in the shape of an output of an .onnx model, whose first side counts images if there are
+ * several (planes_repeat). own NULL, or of another size: as NxCxHxW. */
+bool array_write_planes(const planes *p, const tensor *own, const char *path, bool raw);
+bool array_write_floats(const char *path, const tensor *own, const reference_array *array);
 
 #endif

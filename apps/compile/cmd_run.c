@@ -19,8 +19,9 @@ typedef struct run_job {
     option_computing computing;
     bool raw, reference;
     mona_config config;
-    size_t batch;  /* of an .onnx model; 1: unknown */
-    size_t images; /* in each input: the model runs once for each */
+    const tensor *shapes[MONA_MAX_IO]; /* of an .onnx model's outputs */
+    size_t batch;                      /* of an .onnx model; 1: unknown */
+    size_t images;                     /* in each input: the model runs once for each */
 } run_job;
 
 /* ---- options ------------------------------------------------------------------------------ */
@@ -122,7 +123,7 @@ static bool run_bound(const run_job *job, const mona_model *model, const session
         ok = !status || cli_fail(0, "%s: %s", job->model, pipeline_reason(status));
     }
     for (unsigned i = 0; ok && i < job->outputs.count; i++)
-        ok = array_write_planes(&all.out[i], job->outputs.items[i], job->raw);
+        ok = array_write_planes(&all.out[i], job->shapes[i], job->outputs.items[i], job->raw);
     plan_planes_close(&one);
     plan_planes_close(&all);
     return ok;
@@ -208,8 +209,7 @@ static bool run_reference(run_job *job, const compiler *model, input_array *inpu
     for (unsigned i = 0; ok && i < job->outputs.count; i++) {
         const compiler_tensor t = compiler_output(model, i);
         tell_rounded(&t, &out[i], job->outputs.items[i]);
-        ok = array_write_floats(job->outputs.items[i], out[i].channels, out[i].height, out[i].width,
-                                out[i].data);
+        ok = array_write_floats(job->outputs.items[i], t.computed, &out[i]);
     }
     reference_arrays_free(in, MONA_MAX_IO);
     reference_arrays_free(out, MONA_MAX_IO);
@@ -244,6 +244,8 @@ static bool run_onnx(run_job *job, input_array *inputs)
     if (!model)
         return false;
     job->batch = (size_t)compiler_images(model);
+    for (unsigned i = 0; i < compiler_output_count(model); i++)
+        job->shapes[i] = compiler_output(model, i).computed;
     const bool ok =
         job->reference ? run_reference(job, model, inputs) : run_compiled(job, model, inputs);
     compiler_close(model);
@@ -286,7 +288,8 @@ static const option options[] = {
     {"--input", "-i", OPTION_FILES, CHANGES_BYTES, offsetof(run_job, inputs), "FILE", arrays,
      .help = ".npy file for an input; given once for each input, in the model's order"},
     {"--output", "-o", OPTION_FILES, CHANGES_BYTES, offsetof(run_job, outputs), "FILE", arrays,
-     .help = ".npy file for an output, NxCxHxW, also where an .onnx model has other dimensions; "
+     .help = ".npy file for an output, in the shape that an .onnx model gives it, and NxCxHxW of a "
+             ".mona; "
              "given once for each output",
      .written = true},
     {"--raw", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(run_job, raw), NULL, arrays,

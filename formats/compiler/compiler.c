@@ -210,10 +210,9 @@ compiler_tensor compiler_output(const compiler *c, unsigned index)
     compiler_tensor output = describe(c, c->g.outputs[index]);
     output.integers = !element_is_float(t->type);
     output.last = output.array && t->rank ? (uint32_t)t->dims[t->rank - 1] : output.array;
-    if (onnx_output_contradicts(&c->model, index)) {
+    output.computed = t;
+    if (onnx_output_contradicts(&c->model, index))
         output.declared = &c->model.declared[index];
-        output.computed = t;
-    }
     return output;
 }
 

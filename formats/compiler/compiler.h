@@ -19,13 +19,14 @@ typedef struct compiler compiler;
 
 typedef struct compiler_tensor {
     const char *name;
-    uint32_t channels, height, width;  /* 0: any */
-    bool array;                        /* an array with this many elements, of any shape */
-    bool integers;                     /* an output of integers, or an input of such that stand for
+    uint32_t channels, height, width; /* 0: any */
+    bool array;                       /* an array with this many elements, of any shape */
+    bool integers;                    /* an output of integers, or an input of such that stand for
                                           themselves */
-    uint32_t last;                     /* output that is an array: the size of its last axis */
-    float low, high;                   /* range seen in calibration; low > high: none */
-    const tensor *declared, *computed; /* an output's shapes, where they differ; else NULL */
+    uint32_t last;                    /* output that is an array: the size of its last axis */
+    float low, high;                  /* range seen in calibration; low > high: none */
+    const tensor *computed;           /* an output's shape; as far as it is open, its count is 0 */
+    const tensor *declared;           /* an output's, where that differs; else NULL */
 } compiler_tensor;
 
 /* Whether it has operators on arrays, which depend on the batch and need fixed sizes. */

@@ -235,6 +235,13 @@ succeeds "and so is a sum of that kind" "$mona" compile "$tmp/shift.onnx" -o "$t
 floats "$tmp/sized.npy" 2,12,20 "(i % 256) / 255"
 succeeds "and runs" "$mona" run "$tmp/sized.mona" -i "$tmp/sized.npy" -o "$tmp/y.npy"
 
+floats "$tmp/six.npy" 2,3,4 "i % 7"
+for way in --reference --raw --precision=fp16; do
+    "$mona" run tests/conformance/array_reduce/model.onnx -i "$tmp/six.npy" -o "$tmp/a.npy" -o "$tmp/b.npy" -o "$tmp/c.npy" \
+        -o "$tmp/d.npy" -o "$tmp/e.npy" -o "$tmp/f.npy" "$way"
+    same "outputs have the shapes that ONNX gives them, $way" "$? $(for k in a b c d e f; do head -c 128 "$tmp/$k.npy" | grep -ao "([^)]*)"; done | tr '\n' ' ')" \
+        "0 (2, 3) (1, 1, 1) (1, 3, 4) (3,) (2, 4) (2, 3, 1) "
+done
 # ---- a batch of images
 "$nets" batch 16 "$tmp/batch.onnx"
 "$nets" squeeze 16 "$tmp/single.onnx"
