@@ -147,9 +147,10 @@ static const container rows[] = {
     {CALLED("mpegts", NULL, ".ts"), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(&ts_tags, NULL, NULL, NULL),
      IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE),
-     .programmes = true, .m2ts_options = "mpegts_m2ts_mode=1"},
+     .programmes = true, .adts = true, .m2ts_options = "mpegts_m2ts_mode=1"},
     {CALLED("nut", NULL, ".nut"), CODECS(NULL, not_in_nut, RAW_TAGGED), WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, o, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, o, o, o, o, o, o, o, o, NONE),
+     .adts = true},
 
     {CALLED("webm", NULL, NULL), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&webm_tags, NULL, NULL, NULL),
@@ -186,10 +187,12 @@ static const container rows[] = {
 
     {CALLED("rtp_mpegts", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(NULL, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, o, o, X, o, o, o, o, o, o, o, o, X, NONE),
+     .adts = true},
     {CALLED("hls", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(NULL, HLS_FILE, HLS_LIVE, NULL),
-     IS(o, o, o, o, o, o, o, X, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, X, NONE)},
+     IS(o, o, o, o, o, o, o, X, X, o, o, o), HOLDS(X, X, o, X, o, o, o, o, o, o, o, o, X, NONE),
+     .adts = true},
     /* Its writer takes a stream's number for a type of payload. */
     {CALLED("rtsp", NULL, NULL), CODECS(transport, NULL, RAW_TAGGED),
      WRITER(NULL, NULL, NULL, NULL),

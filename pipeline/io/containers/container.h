@@ -62,6 +62,7 @@ typedef struct container {
     bool loops;     /* is shown again and again; the last frame's duration is an option */
 
     bool programmes; /* of a broadcast, with their names */
+    bool adts;       /* AAC as there, whose packets each tell their rate and channels */
 
     bool starts; /* when a stream begins, beside the others */
     bool text;   /* subtitles */

@@ -650,6 +650,30 @@ static void tell_duration(mux_stream *s, AVPacket *packet)
     packet->duration = s->step;
 }
 
+/* Each packet of AAC in a transport stream begins with its form (ADTS). Most containers hold that
+ * of the first alone. */
+static void tell_form(const mux *m, mux_stream *s, const AVPacket *packet, const AVStream *from)
+{
+    enum { ADTS_BYTES = 7, PROFILE_AND_RATE = 0xfd, CHANNELS = 0xc0 };
+    const uint8_t *head = packet->data;
+    const AVCodecParameters *p = from->codecpar;
+    if (p->codec_id != AV_CODEC_ID_AAC || p->extradata_size || packet->size < ADTS_BYTES ||
+        head[0] != 0xff || (head[1] & 0xf6) != 0xf0 || packet->pts == AV_NOPTS_VALUE ||
+        container_row_of(m->format->oformat)->adts)
+        return;
+    const unsigned form =
+        1u << 16 | (unsigned)(head[2] & PROFILE_AND_RATE) << 8 | (head[3] & CHANNELS);
+    s->form = s->form ? s->form : form;
+    if (s->form != form && !s->told_form)
+        pipeline_note(
+            m->notes,
+            "%s: from %.2f s on, the sound of stream %d has another rate or other channels, and %s "
+            "plays it as the first; .ts would keep it, and --audio flac converts it",
+            m->name, (double)packet->pts * av_q2d(from->time_base), from->index,
+            m->format->oformat->name);
+    s->told_form |= s->form != form;
+}
+
 bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
 {
     const unsigned index = (unsigned)packet->stream_index;
@@ -665,6 +689,7 @@ bool mux_copy(mux *m, AVPacket *packet, pipeline_error *error)
         return false;
     if (s->converted && !packet->size)
         return true;
+    tell_form(m, s, packet, from);
     packet->stream_index = s->to->index;
     if (is_endless(packet, from))
         packet->duration = 0;

@@ -21,6 +21,8 @@ typedef struct mux_stream {
     subtitles *converted; /* NULL, as below: its packets are copied */
     sound *encoded;
     int64_t last_dts, step; /* of the copies, in the time base of `to`; 0: no step yet */
+    unsigned form;          /* of AAC's first packet: profile, rate and channels; 0: none yet */
+    bool told_form;         /* another packet had others */
 } mux_stream;
 
 typedef struct mux {

@@ -380,3 +380,15 @@ print(data[at:at + 4].decode(), *(struct.unpack("<I", data[at + i:at + i + 4])[0
 make -i "$in/av.mp4" -f lavfi -i "anoisesrc=d=1.28:a=0.4,afade=in:d=1" -map 0:v -map 1:a -c:v mpeg4 -c:a libmp3lame -q:a 4 "$tmp/vbr.avi"
 "$mona" enhance -y "$tmp/vbr.avi" -o "$tmp/out.avi" --stages sr --preset ultrafast --quiet
 same "MP3 of a variable bit rate: its header in .avi" "$? $(sound_header "$tmp/out.avi")" "0 $(sound_header "$tmp/vbr.avi")"
+
+# ---- AAC that changes, as in broadcasts -------------------------------------------------------------
+make -i "$in/av.mp4" -map 0 -c:v copy -c:a aac -ac 2 -ar 48000 "$tmp/first.ts"
+make -i "$in/av.mp4" -map 0 -c:v copy -c:a aac -ac 1 -ar 44100 -output_ts_offset 1.28 "$tmp/second.ts"
+cat "$tmp/first.ts" "$tmp/second.ts" > "$tmp/changes.ts"
+for way in changes.ts:mkv:1 changes.ts:mp4:1 changes.ts:ts:0 first.ts:mkv:0; do
+    to=${way#*:}
+    "$mona" enhance -y "$tmp/${way%%:*}" -o "$tmp/out.${to%:*}" --stages sr --preset ultrafast 2> "$tmp/log"
+    same "AAC whose rate changes, ${way%:*}" "$? $(grep -c 'from 1.[0-9]* s on, the sound of stream 1 has another rate' "$tmp/log")" "0 ${way##*:}"
+done
+"$mona" enhance -y "$tmp/changes.ts" -o "$tmp/out.mkv" --stages sr --preset ultrafast --audio flac 2> "$tmp/log"
+same "or becomes FLAC of the first" "$? $(grep -c 'another rate' "$tmp/log")" "0 0"
