@@ -89,6 +89,16 @@ static bool copy_stream(AVFormatContext *to, const AVStream *from)
     return true;
 }
 
+static bool copy_programme(AVFormatContext *to, const AVProgram *from)
+{
+    AVProgram *made = av_new_program(to, from->id);
+    if (!made || av_dict_copy(&made->metadata, from->metadata, 0) < 0)
+        return false;
+    for (unsigned i = 0; i < from->nb_stream_indexes; i++)
+        av_program_add_stream_index(to, from->id, from->stream_index[i]);
+    return true;
+}
+
 static bool describe(live *l)
 {
     const AVFormatContext *from = l->connection;
@@ -100,6 +110,9 @@ static bool describe(live *l)
     to->bit_rate = from->bit_rate;
     for (unsigned i = 0; i < from->nb_streams; i++)
         if (!copy_stream(to, from->streams[i]))
+            return false;
+    for (unsigned i = 0; i < from->nb_programs; i++)
+        if (!copy_programme(to, from->programs[i]))
             return false;
     return av_dict_copy(&to->metadata, from->metadata, 0) >= 0;
 }

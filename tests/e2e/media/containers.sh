@@ -364,6 +364,8 @@ programmes() {
 }
 "$mona" enhance -y "$in/two.ts" -o "$tmp/out.ts" --stages sr --preset ultrafast 2> "$tmp/log"
 same "a transport stream keeps its programmes and their names" "$? $(programmes "$tmp/out.ts") $(grep -c 'become one' "$tmp/log")" "0 $(programmes "$in/two.ts") 0"
+"$mona" enhance -y "$in/two.ts" -o "$tmp/out.ts" --live --stages sr --preset ultrafast --quiet < /dev/null
+same "and so does a live one" "$? $(programmes "$tmp/out.ts")" "0 $(programmes "$in/two.ts")"
 "$mona" enhance -y "$in/two.ts" -o "$tmp/out.ts" --stages sr --preset ultrafast --audio none --quiet
 same "and a stream that is left out leaves its programme" "$? $(programmes "$tmp/out.ts" | grep -c audio) $(programmes "$tmp/out.ts" | grep -o 'One\|Two' | tr '\n' ' ')" "0 0 One Two "
 "$mona" enhance -y "$in/two.ts" -o "$tmp/out.mkv" --stages sr --preset ultrafast 2> "$tmp/log"
