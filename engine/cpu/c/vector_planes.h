@@ -17,15 +17,22 @@ INLINE v16 samples16(const uint8_t *p, uint32_t step)
     return step == 1 ? load16(p) : even16(p);
 }
 
+/* Copies 16 samples of 16 bits, step bytes apart. */
+static __attribute__((noinline)) void gather16(uint16_t *to, const uint8_t *p, uint32_t step)
+{
+    for (uint32_t i = 0; i < LANES; i++)
+        memcpy(to + i, p + (size_t)i * step, sizeof *to);
+}
+
 /* The same for samples of 16 bits, scaled and rounded to bytes. */
 INLINE v16 narrow16(const uint8_t *p, uint32_t step, vf scale)
 {
     uint16_t gathered[LANES];
-    if (step == 2)
-        return vf_to_u8(vf_mul(vf_u16(p), scale));
-    for (uint32_t i = 0; i < LANES; i++)
-        memcpy(gathered + i, p + (size_t)i * step, sizeof *gathered);
-    return vf_to_u8(vf_mul(vf_u16((const uint8_t *)gathered), scale));
+    if (step != 2) {
+        gather16(gathered, p, step);
+        p = (const uint8_t *)gathered;
+    }
+    return vf_to_u8(vf_mul(vf_u16(p), scale));
 }
 
 /* Turns eight channels of 16 samples, s[channel], into 16 pixels of 8 channels, two in each
@@ -147,21 +154,42 @@ static void pack_single(const mona_pack_row *p)
     }
 }
 
-/* Packs fp16 samples that lie side by side, 16 of a channel at a time; the last are moved back to
- * end at the last pixel. */
-static void pack_halves(const mona_pack_row *p)
+/* Turns eight pixels of eight numbers of 16 bits into eight numbers of eight pixels, or back: three
+ * times, the first four vectors' elements and the last four's alternate. */
+INLINE void turn8(v16 v[8])
 {
-    const uint32_t c0 = p->output.c0;
-    for (uint32_t c = 0; c < (p->channels + c0 - 1) / c0 * c0; c++) {
-        uint8_t *to = p->output.data + c / c0 * p->output.block_stride + (size_t)(c % c0) * 2;
-        uint16_t samples[LANES] = {0};
-        for (uint32_t i = 0; i < p->pixels; i += LANES) {
-            const size_t x = min_u32(i, p->pixels - LANES);
-            if (c < p->channels)
-                vf_to_f16((uint8_t *)samples,
-                          vf_clean(vf_mul(vf_f16(p->source[c] + x * 2), vf_set1(p->scale[c]))));
-            for (uint32_t k = 0; k < LANES; k++)
-                memcpy(to + (x + k) * c0 * 2, samples + k, 2);
+    UNROLL
+    for (int round = 0; round < 3; round++) {
+        v16 t[8];
+        UNROLL
+        for (int i = 0; i < 4; i++) {
+            t[2 * i] = zip16_low(v[i], v[i + 4]);
+            t[2 * i + 1] = zip16_high(v[i], v[i + 4]);
+        }
+        memcpy(v, t, sizeof t);
+    }
+}
+
+/* Packs up to eight fp16 channels from c on whose samples lie side by side, 16 pixels at a time.
+ * The last pixels are moved back to end at the last one. */
+static void pack_halves(const mona_pack_row *p, uint32_t c)
+{
+    const size_t pixel = p->output.c0 * 2;
+    uint8_t *to = p->output.data + c * 2 / pixel * p->output.block_stride + c * 2 % pixel;
+    uint16_t samples[8][LANES] = {{0}};
+    for (uint32_t i = 0; i < p->pixels; i += LANES) {
+        const size_t x = min_u32(i, p->pixels - LANES);
+        for (uint32_t k = 0; k < 8 && c + k < p->channels; k++)
+            vf_to_f16((uint8_t *)samples[k],
+                      vf_clean(vf_mul(vf_f16(p->source[c + k] + x * 2), vf_set1(p->scale[c + k]))));
+        for (uint32_t half = 0; half < LANES; half += 8) {
+            v16 v[8];
+            UNROLL
+            for (uint32_t k = 0; k < 8; k++)
+                v[k] = load16(samples[k] + half);
+            turn8(v);
+            for (uint32_t k = 0; k < 8; k++)
+                memcpy(to + (x + half + k) * pixel, v + k, pixel < 16 ? 8 : 16);
         }
     }
 }
@@ -171,7 +199,8 @@ static void pack_row(const mona_pack_row *p)
     const uint32_t c0 = p->output.c0;
     const bool narrowed = p->source_type == MONA_U16 && p->output.type == MONA_U8;
     bool simple = p->output.type != MONA_F16 || p->source_type == MONA_U8;
-    bool halves = p->source_type == MONA_F16 && p->output.type == MONA_F16 && p->pixels >= LANES;
+    bool halves = p->source_type == MONA_F16 && p->output.type == MONA_F16 && p->pixels >= LANES &&
+                  c0 % 4 == 0;
     for (uint32_t c = 0; c < p->channels && !narrowed; c++) {
         simple = simple && p->step[c] <= 2; /* samples16() can load them */
         halves = halves && p->step[c] == 2;
@@ -185,7 +214,8 @@ static void pack_row(const mona_pack_row *p)
     else if (c0 == 16 && p->channels <= 16 && simple)
         pack_few(p, 16);
     else if (halves)
-        pack_halves(p);
+        for (uint32_t c = 0; c < (p->channels + c0 - 1) / c0 * c0; c += min_u32(c0, 8))
+            pack_halves(p, c);
     else
         mona_c_pack_row(p);
 }
@@ -229,22 +259,6 @@ static void unpack_units(uint8_t *to, const uint8_t *from, size_t stride, size_t
         copy_units(to, from, stride, 4, pixels);
     else
         copy_units(to, from, stride, unit, pixels);
-}
-
-/* Turns eight pixels of eight numbers of 16 bits into eight numbers of eight pixels: three times,
- * the first four vectors' elements and the last four's alternate. */
-INLINE void turn8(v16 v[8])
-{
-    UNROLL
-    for (int round = 0; round < 3; round++) {
-        v16 t[8];
-        UNROLL
-        for (int i = 0; i < 4; i++) {
-            t[2 * i] = zip16_low(v[i], v[i + 4]);
-            t[2 * i + 1] = zip16_high(v[i], v[i + 4]);
-        }
-        memcpy(v, t, sizeof t);
-    }
 }
 
 /* Copies channels [begin, end) of at least eight pixels with numbers of 16 bits, eight by eight;
