@@ -24,7 +24,7 @@ static __attribute__((noinline)) void gather16(uint16_t *to, const uint8_t *p, u
         memcpy(to + i, p + (size_t)i * step, sizeof *to);
 }
 
-/* The same for samples of 16 bits, scaled and rounded to bytes. */
+/* Loads 16 samples of 16 bits in the same way, scaled and rounded to bytes. */
 INLINE v16 narrow16(const uint8_t *p, uint32_t step, vf scale)
 {
     uint16_t gathered[LANES];
