@@ -289,8 +289,7 @@ static const option options[] = {
      .help = ".npy file for an input; given once for each input, in the model's order"},
     {"--output", "-o", OPTION_FILES, CHANGES_BYTES, offsetof(run_job, outputs), "FILE", arrays,
      .help = ".npy file for an output, in the shape that an .onnx model gives it, and NxCxHxW of a "
-             ".mona; "
-             "given once for each output",
+             ".mona; given once for each output",
      .written = true},
     {"--raw", NULL, OPTION_FLAG, CHANGES_BYTES, offsetof(run_job, raw), NULL, arrays,
      .help = "write outputs as they are stored, instead of as real values in float32"},

@@ -174,8 +174,8 @@ INLINE void turn8(v16 v[8])
  * The last pixels are moved back to end at the last one. */
 static void pack_halves(const mona_pack_row *p, uint32_t c)
 {
-    const size_t pixel = p->output.c0 * 2;
-    uint8_t *to = p->output.data + c * 2 / pixel * p->output.block_stride + c * 2 % pixel;
+    const size_t c0 = p->output.c0;
+    uint8_t *to = p->output.data + c / c0 * p->output.block_stride + c % c0 * 2;
     uint16_t samples[8][LANES] = {{0}};
     for (uint32_t i = 0; i < p->pixels; i += LANES) {
         const size_t x = min_u32(i, p->pixels - LANES);
@@ -189,7 +189,7 @@ static void pack_halves(const mona_pack_row *p, uint32_t c)
                 v[k] = load16(samples[k] + half);
             turn8(v);
             for (uint32_t k = 0; k < 8; k++)
-                memcpy(to + (x + half + k) * pixel, v + k, pixel < 16 ? 8 : 16);
+                memcpy(to + (x + half + k) * c0 * 2, v + k, c0 == 4 ? 8 : 16);
         }
     }
 }
@@ -231,6 +231,7 @@ INLINE void copy_units(uint8_t *to, const uint8_t *from, size_t stride, size_t u
         memcpy(to + x * unit, from + x * stride, unit);
 }
 
+/* With a stride that is known, loops become shuffles: those of networks that give few channels. */
 INLINE void copy_units_by_stride(uint8_t *to, const uint8_t *from, size_t stride, size_t unit,
                                  uint32_t pixels)
 {

@@ -242,6 +242,7 @@ for way in --reference --raw --precision=fp16; do
     same "outputs have the shapes that ONNX gives them, $way" "$? $(for k in a b c d e f; do head -c 128 "$tmp/$k.npy" | grep -ao "([^)]*)"; done | tr '\n' ' ')" \
         "0 (2, 3) (1, 1, 1) (1, 3, 4) (3,) (2, 4) (2, 3, 1) "
 done
+
 # ---- a batch of images
 "$nets" batch 16 "$tmp/batch.onnx"
 "$nets" squeeze 16 "$tmp/single.onnx"
