@@ -196,7 +196,7 @@ static bool open_temporal(denoise_pass *pass, stage *s)
     temporal_work *t = pass->temporal = stage_take(s, sizeof *t);
     if (t) {
         t->blocks = stage_take(s, blocks * sizeof *t->blocks);
-        t->light = stage_take(s, blocks * sizeof *t->light);
+        t->light = stage_take(s, temporal_lights(&pass->format) * sizeof *t->light);
         t->vectors = stage_take(s, blocks * sizeof *t->vectors);
     }
     return t && t->blocks && t->light && t->vectors;

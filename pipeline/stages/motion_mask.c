@@ -5,7 +5,7 @@
 #include "pipeline/stages/sample.h"
 #include "pipeline/stages/vector.h"
 
-static mona_size blocks_of(const frame_format *format)
+mona_size motion_mask_size(const frame_format *format)
 {
     const mona_size size = frame_plane_size(format, 0);
     return (mona_size){ceil_div_u32(size.width, MOTION_MASK_BLOCK),
@@ -14,7 +14,7 @@ static mona_size blocks_of(const frame_format *format)
 
 size_t motion_mask_blocks(const frame_format *format)
 {
-    const mona_size count = blocks_of(format);
+    const mona_size count = motion_mask_size(format);
     return (size_t)count.width * count.height;
 }
 
@@ -38,7 +38,8 @@ static inline void add_sums(motion_mask_block *blocks, const uint8_t *now, ptrdi
 static mona_size motion_mask_measure_any(motion_mask_block *blocks, const frame *now,
                                          const frame *previous)
 {
-    const mona_size size = frame_plane_size(&now->format, 0), count = blocks_of(&now->format);
+    const mona_size size = frame_plane_size(&now->format, 0),
+                    count = motion_mask_size(&now->format);
     memset(blocks, 0, (size_t)count.width * count.height * sizeof *blocks);
     for (uint32_t y = 0; y + MOTION_MASK_SUM <= size.height; y += MOTION_MASK_SUM) {
         motion_mask_block *row = blocks + (size_t)(y / MOTION_MASK_BLOCK) * count.width;

@@ -30,10 +30,11 @@ typedef struct motion_mask_block {
     uint32_t sums;    /* fewer than 4 at the right and lower edges, or none */
 } motion_mask_block;
 
-/* The number of blocks in a frame of this format. */
+/* How many blocks a frame of this format has across and down, and in all. */
+mona_size motion_mask_size(const frame_format *format);
 size_t motion_mask_blocks(const frame_format *format);
 
-/* Measures the differences of luma in all blocks and returns how many there are across and down. */
+/* Measures the differences of luma in all blocks; returns motion_mask_size. */
 mona_size motion_mask_measure(motion_mask_block *blocks, const frame *now, const frame *previous);
 
 /* Blocks [left, right) and [top, bottom). */
@@ -47,7 +48,7 @@ motion_mask_area motion_mask_around(mona_size count, uint32_t x, uint32_t y);
 /* The largest mean q^2 of a block that stands still. sigma: in steps of the samples. */
 uint64_t motion_mask_limit(const frame_format *format, unsigned sigma, unsigned enlarged);
 
-/* Whether block (x, y) stands still. count: the result of motion_mask_measure. */
+/* Whether block (x, y) stands still. count: motion_mask_size. */
 bool motion_mask_is_still(const motion_mask_block *blocks, mona_size count, uint32_t x, uint32_t y,
                           uint64_t limit);
 

@@ -15,33 +15,39 @@ enum { CUT_SHARE = 4 }; /* fewer than a quarter of the blocks known: a cut */
 
 enum { WINDOW_SUMS = MOTION_WINDOW / MOTION_MASK_SUM }; /* down and across a window */
 
-/* Computes the steps for all d, rounded to nearest, with d = 0 in the middle; returns L. `one` is
- * one step of 8 bits. In integers: g d (L^2 - d^2) / L^2 with g = tenths (sigma - one) / (10
- * sigma). */
-static int make_steps(int16_t *step, unsigned sigma, unsigned one, unsigned tenths)
+/* How far samples go towards their targets: g d (1 - d^2 / L^2), with each step's nearest whole
+ * number, halves up. */
+typedef struct steps {
+    int limit;             /* L */
+    double square, factor; /* L^2, g / L^2 */
+} steps;
+
+/* `one` is one step of 8 bits. */
+static steps make_steps(unsigned sigma, unsigned one, unsigned tenths)
 {
-    unsigned limit = sigma + 4 * one;
-    limit = limit < TEMPORAL_MAX_LIMIT ? limit : TEMPORAL_MAX_LIMIT;
-    const uint64_t square = (uint64_t)limit * limit, whole = 10 * (uint64_t)sigma * square;
-    for (uint64_t d = 0; d <= limit; d++) {
-        const uint64_t size =
-            (2 * tenths * (sigma - one) * d * (square - d * d) + whole) / (2 * whole);
-        step[TEMPORAL_MAX_LIMIT + d] = (int16_t)size;
-        step[TEMPORAL_MAX_LIMIT - d] = (int16_t)-size;
-    }
-    return (int)limit;
+    const unsigned limit = min_u32(sigma + 4 * one, TEMPORAL_MAX_LIMIT);
+    const double square = (double)limit * limit;
+    return (steps){(int)limit, square, tenths * (double)(sigma - one) / (10.0 * sigma * square)};
+}
+
+/* With K = tenths (sigma - one) and W = 10 sigma L^2, what is rounded is r = K d (L^2 - d^2) / W. d
+ * (L^2 - d^2) < 2^29 is exact, and so are K and W; r + 1/2 < 2^9 comes out wrong by less than 2^-42
+ * and is a whole number or 1 / 2W > 2^-39 from one, for sigma < 2^14 and L <= 2^10. */
+#define HALF_UP (0.5 + 0x1p-41)
+
+static inline int step_towards(steps by, int d)
+{
+    const int far = d < 0 ? -d : d;
+    const double near = far < by.limit ? far : by.limit;
+    const int size = (int)(near * (by.square - near * near) * by.factor + HALF_UP);
+    return d < 0 ? -size : size;
 }
 
 enum { QUARTERS = 4 };
 
-/* The target of a block: its first sample, whether samples have 16 bits, and what the light has
- * changed by since, in quarters of a step. */
-typedef struct target {
-    const uint8_t *data;
-    ptrdiff_t stride;
-    bool wide;
-    int lighter;
-} target;
+/* So many blocks of a row are treated at once, so that loops over their samples are long enough for
+ * vectors. */
+enum { GROUP = 8, GROUP_SAMPLES = GROUP * MOTION_MASK_BLOCK };
 
 /* One frame's work. */
 typedef struct steadying {
@@ -49,23 +55,28 @@ typedef struct steadying {
     unsigned planes;
     mona_size blocks;
     uint64_t still;     /* motion_mask_limit */
-    int limit;          /* L */
     int64_t sigma, one; /* of the noise; a step of 8 bits */
+    steps stays, moves; /* of blocks that stand still, and of others */
+    bool moving;        /* others are steadied, too */
     temporal_work *work;
 } steadying;
 
+/* What a row of samples goes to: those of the previous frame that are `lighter` now. Not where
+ * `goes` is 0, or else -1. */
+typedef struct target {
+    int32_t lighter[GROUP_SAMPLES], goes[GROUP_SAMPLES];
+} target;
+
 /* Filters `count` samples. With noise, the sign and size of d are unpredictable, so there are no
- * branches. lighter: what is added to the target at even and odd places. */
-static inline void filter_row(uint8_t *made, const uint8_t *to, uint32_t count, const int16_t *step,
-                              int limit, int most, const int lighter[2], const bool wide,
-                              const bool to_wide)
+ * branches. */
+static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t count, steps by,
+                              int most, const target *to, const bool wide, const bool to_wide)
 {
     for (uint32_t x = 0; x < count; x++) {
         const int s = plane_sample(made, x, wide),
-                  p = plane_sample(to, x, to_wide) + lighter[x % 2];
+                  p = plane_sample(previous, x, to_wide) + to->lighter[x];
         const int d = (p < 0 ? 0 : p > most ? most : p) - s;
-        const int near = d < -limit ? -limit : d > limit ? limit : d;
-        put_plane_sample(made, x, s + step[TEMPORAL_MAX_LIMIT + near], wide);
+        put_plane_sample(made, x, s + (step_towards(by, d) & to->goes[x]), wide);
     }
 }
 
@@ -74,127 +85,164 @@ static uint32_t block_side(unsigned plane)
     return MOTION_MASK_BLOCK >> (plane > 0);
 }
 
-/* Rounded up and down in turn, so that the mean of 2x2 samples is what was asked for. */
-static int lighter_at(int quarters, uint32_t x, uint32_t y)
+static int most_of(const steadying *s)
 {
-    static const int above[2][2] = {{0, 2}, {3, 1}};
-    return (int)floor_div(quarters + above[y % 2][x % 2], QUARTERS);
+    return (1 << s->made->format.bits) - 1;
 }
 
-/* Moves block (x, y) of a plane towards `to`. */
-static void filter_block(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
-                         const int16_t *step, target to)
+/* How many samples of a plane there are from `from` on, of `count` blocks. */
+static uint32_t samples(uint32_t size, unsigned plane, uint32_t from, uint32_t count)
 {
-    const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane), from = x * side;
-    const uint32_t count = min_u32(from + side, size.width) - from;
-    const bool wide = s->made->format.bits > 8;
-    const int most = (1 << s->made->format.bits) - 1;
-    for (uint32_t row = y * side; row < min_u32((y + 1) * side, size.height); row++) {
-        uint8_t *m = frame_row(s->made, plane, row) + (ptrdiff_t)from * (wide ? 2 : 1);
-        const int lighter[2] = {lighter_at(to.lighter, 0, row), lighter_at(to.lighter, 1, row)};
-        if (wide)
-            filter_row(m, to.data, count, step, s->limit, most, lighter, true, true);
-        else if (to.wide)
-            filter_row(m, to.data, count, step, s->limit, most, lighter, false, true);
-        else
-            filter_row(m, to.data, count, step, s->limit, most, lighter, false, false);
-        to.data += to.stride;
-    }
+    return min_u32(size - from, count * block_side(plane));
 }
 
 /* ---- what stands still ---------------------------------------------------------------------- */
 
-static inline void add_differences(temporal_light *to, unsigned plane, const uint8_t *made,
-                                   const uint8_t *before, uint32_t count, const bool wide)
+static inline void add_light(temporal_light *to, const temporal_light *more)
 {
-    int32_t sum = 0, both_ways = 0, most = to->most, least = to->least;
+    for (int i = 0; i < LIGHT_FIELDS; i++)
+        to->of[i] += more->of[i];
+}
+
+/* How columns of a group of blocks differ. */
+typedef struct differences {
+    int32_t sum[GROUP_SAMPLES], both_ways[GROUP_SAMPLES];
+    int32_t most[GROUP_SAMPLES], least[GROUP_SAMPLES];
+} differences;
+
+static inline void add_differences(differences *to, const uint8_t *made, const uint8_t *before,
+                                   uint32_t count, const bool first, const bool wide)
+{
     for (uint32_t x = 0; x < count; x++) {
         const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
         const int size = d < 0 ? -d : d;
-        sum += d;
-        both_ways += size;
-        most = d > most ? d : most;
-        least = d < least ? d : least;
-    }
-    to->sum[plane] += sum;
-    if (plane)
-        return;
-    to->both_ways += both_ways;
-    to->most = most;
-    to->least = least;
-}
-
-static void measure_light(const steadying *s, unsigned plane)
-{
-    const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane);
-    const bool wide = s->made->format.bits > 8;
-    for (uint32_t y = 0; y < size.height; y++) {
-        const uint8_t *m = frame_row(s->made, plane, y), *p = frame_row(s->previous, plane, y);
-        temporal_light *to = s->work->light + (size_t)(y / side) * s->blocks.width;
-        for (uint32_t x = 0; x < size.width; x += side, to++) {
-            const uint32_t count = min_u32(side, size.width - x);
-            const ptrdiff_t at = (ptrdiff_t)x * (wide ? 2 : 1);
-            BY_WIDTH(wide, add_differences, to, plane, m + at, p + at, count);
-        }
+        to->sum[x] = first ? d : to->sum[x] + d;
+        to->both_ways[x] = first ? size : to->both_ways[x] + size;
+        to->most[x] = first || d > to->most[x] ? d : to->most[x];
+        to->least[x] = first || d < to->least[x] ? d : to->least[x];
     }
 }
 
-/* Of the samples around a block. */
-typedef struct light_change {
-    int64_t count, sum;
-} light_change;
+/* Adds a block's columns, from x on. */
+static void add_block(temporal_light *to, unsigned plane, const differences *d, uint32_t x,
+                      uint32_t columns, uint32_t rows, int64_t one)
+{
+    int32_t most = d->most[x], least = d->least[x];
+    to->of[LIGHT_COUNT + plane] = (int32_t)(columns * rows);
+    for (uint32_t end = x + columns; x < end; x++) {
+        to->of[LIGHT_SUM + plane] += d->sum[x];
+        if (plane)
+            continue;
+        to->of[LIGHT_BOTH_WAYS] += d->both_ways[x];
+        most = d->most[x] > most ? d->most[x] : most;
+        least = d->least[x] < least ? d->least[x] : least;
+    }
+    if (!plane)
+        to->of[LIGHT_UNEVEN] = most - least > 4 * one;
+}
 
-static light_change light_around(const steadying *s, unsigned plane, uint32_t x, uint32_t y)
+/* Of a group of blocks whose first is (x, y). */
+static inline void measure_group(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
+                                 const bool wide)
 {
     const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane);
-    const motion_mask_area a = motion_mask_around(s->blocks, x, y);
-    light_change all = {.count = (int64_t)(min_u32(a.right * side, size.width) - a.left * side) *
-                                 (min_u32(a.bottom * side, size.height) - a.top * side)};
+    const uint32_t side = block_side(plane), left = x * side, top = y * side;
+    const uint32_t columns = samples(size.width, plane, left, GROUP);
+    const uint32_t rows = samples(size.height, plane, top, 1);
+    const ptrdiff_t at = (ptrdiff_t)left * (wide ? 2 : 1);
+    differences d;
+    for (uint32_t row = top; row < top + rows; row++) {
+        const uint8_t *m = frame_row(s->made, plane, row) + at;
+        const uint8_t *b = frame_row(s->previous, plane, row) + at;
+        if (row == top)
+            add_differences(&d, m, b, columns, true, wide);
+        else
+            add_differences(&d, m, b, columns, false, wide);
+    }
+    temporal_light *to = s->work->light + (size_t)y * s->blocks.width + x;
+    for (uint32_t from = 0; from < columns; from += side, to++)
+        add_block(to, plane, &d, from, min_u32(side, columns - from), rows, s->one);
+}
+
+size_t temporal_lights(const frame_format *format)
+{
+    return motion_mask_blocks(format) + motion_mask_size(format).width;
+}
+
+/* The sums over the rows around row y. */
+static temporal_light *sum_rows(const steadying *s, uint32_t y)
+{
+    const motion_mask_area a = motion_mask_around(s->blocks, 0, y);
+    temporal_light *const to = s->work->light + (size_t)s->blocks.width * s->blocks.height;
+    memset(to, 0, s->blocks.width * sizeof *to);
     for (uint32_t v = a.top; v < a.bottom; v++)
-        for (uint32_t u = a.left; u < a.right; u++)
-            all.sum += s->work->light[(size_t)v * s->blocks.width + u].sum[plane];
+        for (uint32_t u = 0; u < s->blocks.width; u++)
+            add_light(&to[u], &s->work->light[(size_t)v * s->blocks.width + u]);
+    return to;
+}
+
+/* The sum over the columns around column x. */
+static temporal_light sum_columns(const steadying *s, const temporal_light *rows, uint32_t x)
+{
+    const motion_mask_area a = motion_mask_around(s->blocks, x, 0);
+    temporal_light all = {{0}};
+    for (uint32_t u = a.left; u < a.right; u++)
+        add_light(&all, &rows[u]);
     return all;
 }
 
-/* Whether luma around a block changes by light alone: nearly alike within each block, and most of
- * it one way. */
-static bool goes_one_way(const steadying *s, uint32_t x, uint32_t y)
+/* Whether luma changes by light alone: nearly alike within each block, and most of it one way. */
+static bool goes_one_way(const temporal_light *l)
 {
-    const motion_mask_area a = motion_mask_around(s->blocks, x, y);
-    int64_t sum = 0, both_ways = 0, apart = 0;
-    for (uint32_t v = a.top; v < a.bottom; v++)
-        for (uint32_t u = a.left; u < a.right; u++) {
-            const temporal_light *l = &s->work->light[(size_t)v * s->blocks.width + u];
-            sum += l->sum[0];
-            both_ways += l->both_ways;
-            apart = l->most - l->least > apart ? l->most - l->least : apart;
-        }
-    return apart <= 4 * s->one && 8 * (sum < 0 ? -sum : sum) >= 5 * both_ways;
+    const int64_t sum = l->of[LIGHT_SUM];
+    return !l->of[LIGHT_UNEVEN] &&
+           8 * (sum < 0 ? -sum : sum) >= 5 * (int64_t)l->of[LIGHT_BOTH_WAYS];
 }
 
 /* m (1 - v / m^2), or 0 if that is negative, in quarters of a step rounded to nearest; with the sum
  * D = m N: (D - v N^2 / D) / N. */
-static int lighter(const light_change *c, const steadying *s)
+static int lighter(const temporal_light *l, unsigned plane, const steadying *s)
 {
-    const int64_t chance = 4 * s->sigma * s->sigma + c->count * s->one * s->one / 16;
-    if (c->sum * c->sum <= chance * c->count)
+    const int64_t sum = l->of[LIGHT_SUM + plane], count = l->of[LIGHT_COUNT + plane];
+    const int64_t chance = 4 * s->sigma * s->sigma + count * s->one * s->one / 16;
+    if (sum * sum <= chance * count)
         return 0;
-    return (int)floor_div(2 * QUARTERS * (c->sum - chance * c->count / c->sum) + c->count,
-                          2 * c->count);
+    return (int)floor_div(2 * QUARTERS * (sum - chance * count / sum) + count, 2 * count);
 }
 
-static void filter_still(const steadying *s, uint32_t x, uint32_t y)
+/* Rounded up and down in turn, so that the mean of 2x2 samples is what was asked for. */
+static void set_target(target to[2], uint32_t from, uint32_t count, int quarters, bool goes)
 {
-    for (unsigned p = 0; p < s->planes; p++) {
-        const light_change change = light_around(s, p, x, y);
-        const bool wide = s->previous->format.bits > 8;
-        const ptrdiff_t column = (ptrdiff_t)(x * block_side(p)) * (wide ? 2 : 1);
-        const uint8_t *row = frame_row(s->previous, p, y * block_side(p));
-        filter_block(s, p, x, y, s->work->step,
-                     (target){row + column, s->previous->stride[p], wide, lighter(&change, s)});
+    static const int above[2][2] = {{0, 2}, {3, 1}};
+    for (uint32_t y = 0; y < 2; y++) {
+        const int even = floor_div_small(quarters + above[y][0], QUARTERS);
+        const int odd = floor_div_small(quarters + above[y][1], QUARTERS);
+        for (uint32_t x = from; x < from + count; x++) {
+            to[y].lighter[x] = x % 2 ? odd : even;
+            to[y].goes[x] = -goes;
+        }
+    }
+}
+
+/* Filters those of a group of blocks that stay. around: of each of these, its light. */
+static void filter_still(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
+                         const bool stays[GROUP], const temporal_light around[GROUP])
+{
+    const mona_size size = frame_plane_size(&s->made->format, plane);
+    const uint32_t side = block_side(plane), left = x * side, top = y * side;
+    const uint32_t columns = samples(size.width, plane, left, GROUP);
+    const bool wide = s->made->format.bits > 8;
+    const ptrdiff_t at = (ptrdiff_t)left * (wide ? 2 : 1);
+    target to[2];
+    for (uint32_t i = 0; i < GROUP; i++)
+        set_target(to, i * side, side, stays[i] ? lighter(&around[i], plane, s) : 0, stays[i]);
+    for (uint32_t row = top, end = top + samples(size.height, plane, top, 1); row < end; row++) {
+        uint8_t *m = frame_row(s->made, plane, row) + at;
+        const uint8_t *p = frame_row(s->previous, plane, row) + at;
+        if (wide)
+            filter_row(m, p, columns, s->stays, most_of(s), &to[row % 2], true, true);
+        else
+            filter_row(m, p, columns, s->stays, most_of(s), &to[row % 2], false, false);
     }
 }
 
@@ -252,21 +300,60 @@ static void find_motion(const steadying *s)
         memset(s->work->vectors, 0, count * sizeof *s->work->vectors);
 }
 
+/* Filters a block of a plane; from: what was found, its first sample. */
+static void filter_found(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
+                         const uint16_t *from, uint32_t stride)
+{
+    const mona_size size = frame_plane_size(&s->made->format, plane);
+    const uint32_t side = block_side(plane), left = x * side, top = y * side;
+    const uint32_t columns = samples(size.width, plane, left, 1);
+    const bool wide = s->made->format.bits > 8;
+    target to = {.lighter = {0}};
+    memset(to.goes, -1, sizeof to.goes);
+    for (uint32_t row = 0; row < samples(size.height, plane, top, 1); row++, from += stride) {
+        uint8_t *m = frame_row(s->made, plane, top + row) + (ptrdiff_t)left * (wide ? 2 : 1);
+        const uint8_t *p = (const uint8_t *)from;
+        if (wide)
+            filter_row(m, p, columns, s->moves, most_of(s), &to, true, true);
+        else
+            filter_row(m, p, columns, s->moves, most_of(s), &to, false, true);
+    }
+}
+
 static void filter_moving(const steadying *s, uint32_t x, uint32_t y, motion_vector by)
 {
     motion_window window;
     motion_fetch_luma(s->previous, x, y, by, &window);
     const uint32_t left = x * MOTION_MASK_BLOCK - window.x, top = y * MOTION_MASK_BLOCK - window.y;
     uint16_t chroma[MOTION_CHROMA][MOTION_CHROMA];
-    filter_block(s, 0, x, y, s->work->moving,
-                 (target){(const uint8_t *)&window.luma[top][left], sizeof *window.luma, true, 0});
+    filter_found(s, 0, x, y, &window.luma[top][left], MOTION_WINDOW);
     for (unsigned p = 1; p < s->planes; p++)
         if (motion_fetch_chroma(s->previous, p, x, y, by, chroma))
-            filter_block(s, p, x, y, s->work->moving,
-                         (target){(const uint8_t *)chroma, sizeof *chroma, true, 0});
+            filter_found(s, p, x, y, chroma[0], MOTION_CHROMA);
 }
 
 /* ---- the whole frame ------------------------------------------------------------------------ */
+
+/* Filters a group of blocks whose first is (x, y). rows: sum_rows(s, y). */
+static void filter_group(const steadying *s, uint32_t x, uint32_t y, const temporal_light *rows)
+{
+    bool stays[GROUP] = {false}, any = false;
+    temporal_light around[GROUP];
+    for (uint32_t i = 0; i < GROUP && x + i < s->blocks.width; i++) {
+        const motion_vector by = s->work->vectors[(size_t)y * s->blocks.width + x + i];
+        if (s->moving && by.trusted) {
+            filter_moving(s, x + i, y, by);
+            continue;
+        }
+        if (!motion_mask_is_still(s->work->blocks, s->blocks, x + i, y, s->still))
+            continue;
+        around[i] = sum_columns(s, rows, x + i);
+        stays[i] = s->moving || !goes_one_way(&around[i]);
+        any = any || stays[i];
+    }
+    for (unsigned p = 0; p < s->planes && any; p++)
+        filter_still(s, p, x, y, stays, around);
+}
 
 static void temporal_filter_any(const frame *made, const frame *now, const frame *previous,
                                 unsigned planes, unsigned sigma, unsigned enlarged,
@@ -282,27 +369,24 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
                          .blocks = motion_mask_measure(work->blocks, now, previous),
                          .still = motion_mask_limit(&now->format, sigma, enlarged) /
                                   (cause == TEMPORAL_SUPPOSED ? 2 : 1),
-                         .limit = make_steps(work->step, sigma, one, STILL_TENTHS),
-                         .one = one,
                          .sigma = sigma,
+                         .one = one,
+                         .stays = make_steps(sigma, one, STILL_TENTHS),
+                         .moves = make_steps(sigma, one, MOVING_TENTHS),
+                         .moving = cause == TEMPORAL_NOISE,
                          .work = work};
-    make_steps(work->moving, sigma, one, MOVING_TENTHS);
-    const bool moving = cause == TEMPORAL_NOISE;
-    if (moving)
+    if (s.moving)
         find_motion(&s);
-    for (size_t i = 0; i < (size_t)s.blocks.width * s.blocks.height; i++)
-        work->light[i] = (temporal_light){.most = INT32_MIN, .least = INT32_MAX};
+    memset(work->light, 0, (size_t)s.blocks.width * s.blocks.height * sizeof *work->light);
     for (unsigned p = 0; p < planes; p++)
-        measure_light(&s, p);
-    for (uint32_t y = 0; y < s.blocks.height; y++)
-        for (uint32_t x = 0; x < s.blocks.width; x++) {
-            const motion_vector by = work->vectors[(size_t)y * s.blocks.width + x];
-            if (moving && by.trusted)
-                filter_moving(&s, x, y, by);
-            else if (motion_mask_is_still(work->blocks, s.blocks, x, y, s.still) &&
-                     (cause == TEMPORAL_NOISE || !goes_one_way(&s, x, y)))
-                filter_still(&s, x, y);
-        }
+        for (uint32_t y = 0; y < s.blocks.height; y++)
+            for (uint32_t x = 0; x < s.blocks.width; x += GROUP)
+                BY_WIDTH(made->format.bits > 8, measure_group, &s, p, x, y);
+    for (uint32_t y = 0; y < s.blocks.height; y++) {
+        const temporal_light *const rows = sum_rows(&s, y);
+        for (uint32_t x = 0; x < s.blocks.width; x += GROUP)
+            filter_group(&s, x, y, rows);
+    }
 }
 
 VECTOR_PROCEDURE(temporal_filter,

@@ -44,20 +44,27 @@ typedef enum temporal_cause {
     TEMPORAL_SUPPOSED, /* the same, if any; blocks must be twice as alike to count as still */
 } temporal_cause;
 
-/* How a block's result differs from the frame before's. */
+/* How the results of blocks differ from the frame before's. */
+enum {
+    LIGHT_SUM,           /* how much lighter, over each plane's samples */
+    LIGHT_COUNT = 3,     /* of each plane's samples */
+    LIGHT_BOTH_WAYS = 6, /* LIGHT_SUM of luma, lighter and darker alike */
+    LIGHT_UNEVEN,        /* blocks in which luma differs by more than 4 steps of 8 bits */
+    LIGHT_FIELDS
+};
+
 typedef struct temporal_light {
-    int32_t sum[3];      /* how much lighter, over each plane's samples */
-    int32_t both_ways;   /* of luma, lighter and darker alike */
-    int32_t most, least; /* by which samples of luma are lighter */
+    int32_t of[LIGHT_FIELDS];
 } temporal_light;
 
 typedef struct temporal_work {
-    int16_t step[2 * TEMPORAL_MAX_LIMIT + 1]; /* indexed by d + TEMPORAL_MAX_LIMIT */
-    int16_t moving[2 * TEMPORAL_MAX_LIMIT + 1];
     motion_mask_block *blocks; /* motion_mask_blocks of the format */
-    temporal_light *light;     /* as many */
-    motion_vector *vectors;    /* as many; 0 before the first frame */
+    temporal_light *light;     /* temporal_lights */
+    motion_vector *vectors;    /* as many as blocks; 0 before the first frame */
 } temporal_work;
+
+/* One for each block, and a row of sums. */
+size_t temporal_lights(const frame_format *format);
 
 /* Steadies `made`, the result for `now`; `previous` is the previous frame's result. All are 4:2:0
  * frames of the same format, or their substitutes (denoise.c): planes after the first `planes` are

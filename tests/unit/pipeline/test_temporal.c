@@ -44,7 +44,7 @@ static pictures open_pictures(unsigned bits)
     place(&p.previous, &p.memory[1], &format);
     place(&p.made, &p.memory[2], &format);
     p.work.blocks = malloc(motion_mask_blocks(&format) * sizeof *p.work.blocks);
-    p.work.light = malloc(motion_mask_blocks(&format) * sizeof *p.work.light);
+    p.work.light = malloc(temporal_lights(&format) * sizeof *p.work.light);
     assert_non_null(p.work.light);
     p.work.vectors = calloc(motion_mask_blocks(&format), sizeof *p.work.vectors);
     assert_non_null(p.work.blocks);
@@ -158,6 +158,42 @@ static void steady_in_noise(void **state)
         run(&p, before_at, 1);
         check_columns(&p, 0, 0, WIDTH, value);
         check_columns(&p, 2, 0, WIDTH / 2, untouched);
+        close_pictures(&p);
+    }
+}
+
+/* Neighbours are as much above BEFORE as below it, each pair by a step more. */
+static int pairs_apart(uint32_t x, uint32_t y)
+{
+    (void)y;
+    return BEFORE + (x % 2 ? 1 : -1) * (int)(x / 2);
+}
+
+/* The formula of temporal.h in whole numbers. */
+static int64_t step_of(int64_t d, int64_t sigma, int64_t one)
+{
+    const int64_t limit = sigma + 4 * one, square = limit * limit, whole = 10 * sigma * square;
+    return d >= limit ? 0 : (2 * 8 * (sigma - one) * d * (square - d * d) + whole) / (2 * whole);
+}
+
+static void steps_are_rounded_exactly(void **state)
+{
+    (void)state;
+    for (unsigned bits = 8; bits <= 12; bits += 2) {
+        pictures p = open_pictures(bits);
+        const int one = 1 << (bits - 8);
+        fill(&p, &p.now, before_at, 0);
+        fill(&p, &p.previous, before_at, 0);
+        for (int sigma = one + 1; sigma <= 50 * one; sigma += bits == 12 ? 7 : 1) {
+            fill(&p, &p.made, pairs_apart, 0);
+            temporal_filter(&p.made, &p.now, &p.previous, 1, (unsigned)sigma, 1, TEMPORAL_CODING,
+                            &p.work);
+            for (uint32_t x = 0; x < WIDTH; x++) {
+                const int64_t step = step_of((int64_t)(x / 2) * one, sigma, one);
+                assert_int_equal(sample(&p.made, 0, x, 50),
+                                 pairs_apart(x, 50) * one + (x % 2 ? -step : step));
+            }
+        }
         close_pictures(&p);
     }
 }
@@ -412,15 +448,11 @@ static void limits_are_those_of_the_formula(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(steady_in_noise),
-        cmocka_unit_test(not_where_it_moves),
-        cmocka_unit_test(not_what_differs_by_much),
-        cmocka_unit_test(light_that_changes),
-        cmocka_unit_test(light_goes_one_way),
-        cmocka_unit_test(clean_frames_stay),
-        cmocka_unit_test(steady_where_it_moves),
-        cmocka_unit_test(motion_is_found),
-        cmocka_unit_test(limits_are_those_of_the_formula),
+        cmocka_unit_test(steady_in_noise),    cmocka_unit_test(steps_are_rounded_exactly),
+        cmocka_unit_test(not_where_it_moves), cmocka_unit_test(not_what_differs_by_much),
+        cmocka_unit_test(light_that_changes), cmocka_unit_test(light_goes_one_way),
+        cmocka_unit_test(clean_frames_stay),  cmocka_unit_test(steady_where_it_moves),
+        cmocka_unit_test(motion_is_found),    cmocka_unit_test(limits_are_those_of_the_formula),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
