@@ -578,7 +578,7 @@ static bool check_rounding(const mona_isa *isa, char *detail, size_t room)
     k.plane_type = k.output.type;
     k.op.epilogue = (mona_file_epilogue){
         .activation_after_add = (uint8_t)PICK(MONA_ACT_NONE, MONA_ACT_RELU),
-        .residual_scale = mona_f16_from_f32((float)PICK(4, 4, 5, 9, 16) / 16),
+        .residual_scale = mona_f16_from_f32((float)PICK(-9, 1, 3, 4, 5, 9, 16) / 16),
         .output_scale = F16_ONE,
         .slopes = MONA_NONE,
     };

@@ -44,7 +44,7 @@ static void find_tame(clamps *c, const mona_conv_row *row)
     const mona_epilogue *e = &row->conv->epilogue;
     const clamp type = row->output.type == MONA_U8 ? (clamp){0, 255} : (clamp){-128, 127};
     c->tame = c->possible && e->scale && row->output.type != MONA_F16 &&
-              (!c->add || (row->residual.type != MONA_F16 && e->residual_scale >= 0.25f &&
+              (!c->add || (row->residual.type != MONA_F16 && e->residual_scale >= -64 &&
                            e->residual_scale <= 64));
     c->plain = c->tame && row->conv->small_sums && same_clamp(c->stage[c->add], type) &&
                (!c->add || c->stage[0].high == 65504);

@@ -18,8 +18,8 @@
  *     nearer than g / 4 to 2^e, which is also the nearest multiple of g / 2.
  * Only subnormals of fp16, |t| < 2^-14, are not rounded this way: t keeps too many bits. As a
  * result such a t still becomes the integer 0. Added to a residual r, it does not change fp16(t +
- * r) if r is 0, since the result is again 0, or if |r| >= 1/4, since half an ulp is then at least
- * 2^-14. Tame epilogues have no other r.
+ * r) if |r| >= 1/4, since half an ulp is then at least 2^-14; otherwise |t + r| < 1/2, and the
+ * integer is 0. The same holds for a subnormal r added to t.
  *
  * Saturation. |t| < 2^15, so packing saturates like any clamp at the type's limits. */
 
