@@ -97,7 +97,7 @@ static bool upgrade_split(const upgrade *u)
     return attribute_to_input(u, "split", 1, true);
 }
 
-/* Up to operator set 10: inputs X and scales; coordinates are asymmetric and rounded down. */
+/* Up to operator set 10: inputs X and scales; coordinates are asymmetric. */
 static bool upgrade_resize(const upgrade *u)
 {
     onnx_node *node = u->node;
@@ -109,7 +109,7 @@ static bool upgrade_resize(const upgrade *u)
     if (!strcmp(onnx_string(node, "mode", "nearest"), "bilinear"))
         set_text(u, "mode", "linear");
     set_text(u, "coordinate_transformation_mode", "asymmetric");
-    set_text(u, "nearest_mode", "floor");
+    set_text(u, "nearest_mode", "simple");
     node->op_type = "Resize";
     return attribute_to_input(u, "scales", 2, true);
 }

@@ -242,6 +242,9 @@ typedef struct op_resizing {
 bool op_resize_read(op_call *c, op_resizing *r);
 /* Whether x is unchanged along this axis. */
 bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis);
+/* The nearest_mode along an axis of this scale. "simple", that of operator set 10, is ceil where an
+ * axis becomes shorter, else floor. */
+const char *op_resize_rule(const op_resizing *r, const double scale[2]);
 
 typedef struct op_resize_axis {
     const op_resizing *r;

@@ -15,10 +15,11 @@ static bool read_words(op_call *c, op_resizing *r)
     static const char *const coordinates[] = {
         "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel",  "align_corners",
         "asymmetric", "tf_crop_and_resize",   "tf_half_pixel_for_nn"};
-    static const char *const rules[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
+    static const char *const rules[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil",
+                                        "simple"};
     const int mode = onnx_word(c->node, "mode", modes, 3);
     const int place = onnx_word(c->node, "coordinate_transformation_mode", coordinates, 7);
-    const int rule = onnx_word(c->node, "nearest_mode", rules, 4);
+    const int rule = onnx_word(c->node, "nearest_mode", rules, 5);
     if (mode < 0)
         return op_fail(c, "asks for mode '%.30s'; supported: nearest, linear and cubic",
                        onnx_string(c->node, "mode", ""));
@@ -192,6 +193,13 @@ static double keys(double distance, double a)
     return d < 2 ? a * d * d * d - 5 * a * d * d + 8 * a * d - 4 * a : 0;
 }
 
+const char *op_resize_rule(const op_resizing *r, const double scale[2])
+{
+    if (strcmp(r->nearest, "simple") != 0)
+        return r->nearest;
+    return scale[0] < scale[1] ? "ceil" : "floor";
+}
+
 /* ratio: the distance from the sample on the left, in (0, 1]. */
 static bool nearest_is_right(const char *rule, double ratio)
 {
@@ -210,7 +218,7 @@ static double tap_weight(const op_resize_axis *s, double ratio, int64_t tap)
         return keys(distance, r->a);
     if (r->linear)
         return fmax(0, 1 - fabs(distance));
-    return nearest_is_right(r->nearest, ratio) == (tap == 1);
+    return nearest_is_right(op_resize_rule(r, s->scale), ratio) == (tap == 1);
 }
 
 bool op_resize_keeps(const op_resizing *r, const tensor *x, uint32_t axis)

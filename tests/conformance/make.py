@@ -375,3 +375,10 @@ save("array_edges", [
     {"from": np.array([-9]), "to": np.array([-2 ** 40]), "axis": np.array([1]), "step": np.array([-2]),
      "none": np.zeros(0, np.float32), "scales": np.array([1, 1.5], np.float32), "at": at, "pads": np.array([0, 0, 0, 1]),
      "seven": np.float32(7)}, opset=19)
+
+# The nearest sample of operator set 10: the next one where an axis becomes shorter, and else the one before, as in ONNX's own
+# case then, test_resize_downsample_nearest.
+x = normal(1, 2, 4, 5)
+save("old_resize", [node("Resize", "x shorter", "y", mode="nearest"), node("Resize", "x mixed", "z", mode="nearest")],
+     {"x": x}, {"y": x[:, :, [0, 2]][..., [0, 2, 4]], "z": x[:, :, [0, 2, 3]][..., [0, 0, 1, 2, 2, 3, 4]]},
+     {"shorter": np.array([1, 1, .6, .6], np.float32), "mixed": np.array([1, 1, .75, 1.5], np.float32)}, opset=10)

@@ -60,12 +60,13 @@ static const struct {
     double whole, part; /* of 1 / n */
 } nearest_offsets[] = {{0, 0}, {0, 0.125}, {-0.5, 0.25}, {0.5, -0.25}};
 
-/* Which of those above, 0 that of the engine. */
-static int nearest_rule(const op_resizing *r)
+/* Which of those above along an axis, 0 that of the engine. */
+static int nearest_rule(const op_resizing *r, int axis)
 {
+    const char *name = op_resize_rule(r, r->scale[axis]);
     static const char *const rules[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"};
     int rule = 3;
-    while (rule && strcmp(r->nearest, rules[rule]) != 0)
+    while (rule && strcmp(name, rules[rule]) != 0)
         rule--;
     return rule;
 }
@@ -118,16 +119,18 @@ static double single_offset(const importer *im, uint32_t in, const uint32_t rati
 }
 
 /* False: the engine cannot move coordinates so. */
-static bool set_offsets(importer *im, const graph_value *source, int rule, mona_file_resize *resize)
+static bool set_offsets(importer *im, const graph_value *source, const op_resizing *r,
+                        mona_file_resize *resize)
 {
     const uint32_t in[2] = {source->height, source->width};
-    const bool by_rule = resize->mode == MONA_RESIZE_NEAREST && rule;
+    bool by_rule = false;
     double offset[2];
     for (int i = 0; i < 2; i++) {
         const uint32_t *ratio = i ? resize->scale_w : resize->scale_h;
-        offset[i] = single_offset(im, in[i], ratio);
-        if (by_rule)
-            offset[i] += nearest_offsets[rule].whole + nearest_offsets[rule].part / ratio[0];
+        const int rule = resize->mode == MONA_RESIZE_NEAREST ? nearest_rule(r, 2 + i) : 0;
+        offset[i] = single_offset(im, in[i], ratio) + nearest_offsets[rule].whole +
+                    nearest_offsets[rule].part / ratio[0];
+        by_rule = by_rule || rule;
     }
     resize->offset_h = (float)offset[0];
     resize->offset_w = (float)offset[1];
@@ -165,5 +168,5 @@ bool import_resize(importer *im)
                import_fail(im, "has computed scales or sizes; expected constants");
     return set_mode(im, &r, &to) && set_coordinates(im, &r, &to) &&
            set_ratios(im, &r, im->in[0], &to) && corners_fit(im, &im->g->values[x], &to) &&
-           set_offsets(im, &im->g->values[x], nearest_rule(&r), &to) && add_resize(im, x, &to);
+           set_offsets(im, &im->g->values[x], &r, &to) && add_resize(im, x, &to);
 }
