@@ -141,15 +141,20 @@ npy_array array_first_of(const npy_array *array, size_t images, const array_side
     return first;
 }
 
+void array_tell_outside(const char *path, double share, double low, double high, const char *name,
+                        const char *hint)
+{
+    fprintf(stderr,
+            "warning: %s: %.3g %% of the values lie outside %g to %g, the range of input '%s', and "
+            "were clipped%s\n",
+            path, 100.0 * share, low, high, name, hint);
+}
+
 void array_tell_clipped(const planes *p, const char *path, size_t clipped, const char *hint)
 {
-    const mona_tensor_info *t = &p->info;
     if (clipped)
-        fprintf(stderr,
-                "warning: %s: %.3g %% of the values lie outside %g to %g, the range of input '%s', "
-                "and were clipped%s\n",
-                path, 100.0 * (double)clipped / (double)p->count, planes_low(t), planes_high(t),
-                t->name, hint);
+        array_tell_outside(path, (double)clipped / (double)p->count, planes_low(&p->info),
+                           planes_high(&p->info), p->info.name, hint);
 }
 
 size_t array_fill(planes *p, const npy_array *array)
@@ -179,8 +184,9 @@ bool array_to_planes(planes *p, const input_array *in, const char *path)
         return cli_fail(0, "%s: input '%s' takes %s or floats, found %s", path, p->info.name,
                         element_name(stored), element_name(found));
     array_tell_clipped(p, path, array_fill(p, &in->array),
-                       p->info.type == MONA_F16
-                           ? ", as fp16 holds no others"
+                       p->info.type == MONA_F16 ? ", as fp16 holds no others"
+                       : p->info.array
+                           ? ""
                            : "; compile the model with --input-type f16, the default, or for the "
                              "range that it takes");
     return true;

@@ -98,6 +98,9 @@ bool array_to_planes(planes *p, const input_array *in, const char *path);
 size_t array_fill(planes *p, const npy_array *array);
 /* That line, if any were; hint ends it. */
 void array_tell_clipped(const planes *p, const char *path, size_t clipped, const char *hint);
+/* The same of this share of the values. */
+void array_tell_outside(const char *path, double share, double low, double high, const char *name,
+                        const char *hint);
 
 /* Writes real values as float32, or, if raw, what is stored, in the shape (rank and shape only)
  * that is given. */

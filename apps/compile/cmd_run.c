@@ -155,17 +155,23 @@ static bool run_engine(run_job *job, const mona_model *model, input_array *input
 /* ---- ONNX --------------------------------------------------------------------------------- */
 
 /* Fills the reference's input, which is float32, and warns where that holds only some integers, or
- * infinity in a number's place. */
-static bool take_floats(reference_array *in, const input_array *from, const char *path)
+ * infinity in a number's place, and where an input of integers holds none of the numbers. */
+static bool take_floats(reference_array *in, const input_array *from, const compiler_tensor *t,
+                        const char *path)
 {
     const npy_array *a = &from->array;
     const bool real = element_is_float(a->type);
-    uint64_t large = 0;
+    const element_type own = t->type == ELEMENT_BOOL ? ELEMENT_UINT8 : t->type;
+    const bool whole = !element_is_float(own);
+    const double low = whole ? (double)element_lowest(own) : 0,
+                 high = whole ? (double)element_highest(own) : 0;
+    uint64_t large = 0, outside = 0;
     *in = (reference_array){from->channels, from->height, from->width,
                             malloc(a->count * sizeof(float))};
     for (uint64_t k = 0; in->data && k < a->count; k++) {
         const double value = npy_value(a, k);
         in->data[k] = (float)value;
+        outside += whole && !(value >= low - 0.5 && value <= high + 0.5);
         large += real ? isfinite(value) && !isfinite(in->data[k]) : fabs(value) > 0x1p24;
     }
     if (large)
@@ -174,6 +180,8 @@ static bool take_floats(reference_array *in, const input_array *from, const char
                 real ? "3.4e38, for which float32, in which --reference computes, has infinity"
                      : "16777216, where float32, in which --reference computes, does not hold "
                        "every integer");
+    if (outside)
+        array_tell_outside(path, (double)outside / (double)a->count, low, high, t->name, "");
     return in->data || cli_fail(0, "out of memory");
 }
 
@@ -202,8 +210,10 @@ static bool run_reference(run_job *job, const compiler *model, input_array *inpu
     }
     bool ok =
         read_inputs(job, compiler_input_count(model), compiler_output_count(model), sides, inputs);
-    for (unsigned i = 0; ok && i < job->inputs.count; i++)
-        ok = take_floats(&in[i], &inputs[i], job->inputs.items[i]);
+    for (unsigned i = 0; ok && i < job->inputs.count; i++) {
+        const compiler_tensor t = compiler_input(model, i);
+        ok = take_floats(&in[i], &inputs[i], &t, job->inputs.items[i]);
+    }
     if (ok && !compiler_reference(model, in, out, &error))
         ok = cli_fail(0, "%s: %s", job->model, error.text);
     for (unsigned i = 0; ok && i < job->outputs.count; i++) {

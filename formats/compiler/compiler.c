@@ -201,7 +201,9 @@ static compiler_tensor describe(const compiler *c, uint32_t value)
 
 compiler_tensor compiler_input(const compiler *c, unsigned index)
 {
-    return describe(c, c->g.inputs[index]);
+    compiler_tensor input = describe(c, c->g.inputs[index]);
+    input.type = c->model.inputs[index].type;
+    return input;
 }
 
 compiler_tensor compiler_output(const compiler *c, unsigned index)

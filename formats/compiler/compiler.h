@@ -21,6 +21,7 @@ typedef struct compiler_tensor {
     const char *name;
     uint32_t channels, height, width; /* 0: any */
     bool array;                       /* an array with this many elements, of any shape */
+    element_type type;                /* an input's, in the model */
     bool integers;                    /* an output of integers, or an input of such that stand for
                                           themselves */
     uint32_t last;                    /* output that is an array: the size of its last axis */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/graph/reference.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "formats/reference/execute.h"
@@ -20,6 +21,21 @@ void reference_arrays_free(reference_array *arrays, unsigned count)
 
 /* ---- inputs and outputs ------------------------------------------------------------------- */
 
+/* Stores a number as planes of the engine hold it: integers are rounded and saturate. */
+static void store(tensor *t, size_t i, double value)
+{
+    const element_type type = t->type == ELEMENT_BOOL ? ELEMENT_UINT8 : t->type;
+    if (element_is_float(type)) {
+        tensor_set_number(t, i, value);
+        return;
+    }
+    const double whole = fmax(nearbyint(value), (double)element_lowest(type));
+    if (whole < (double)element_highest(type))
+        tensor_set_number(t, i, whole);
+    else
+        tensor_set_int(t, i, (int64_t)element_highest(type));
+}
+
 /* The tensor that the model takes for an input. */
 static bool make_input(const onnx_input *input, const graph_value *v, const reference_array *a,
                        tensor *t, format_error *error)
@@ -37,7 +53,7 @@ static bool make_input(const onnx_input *input, const graph_value *v, const refe
     if (!tensor_make(t, input->type, input->rank, dims))
         return format_fail(error, "out of memory");
     for (size_t i = 0; i < t->count; i++)
-        tensor_set_number(t, i, (double)a->data[i]);
+        store(t, i, (double)a->data[i]);
     return true;
 }
 

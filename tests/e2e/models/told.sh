@@ -72,6 +72,13 @@ array '<f8' d "$tmp/far.npy" 1,16,16 "-1e300 if i % 4 == 1 else float('inf')"
 "$mona" run "$tmp/wide.onnx" -i "$tmp/far.npy" -o "$tmp/y.npy" --reference 2> "$tmp/err"
 same "numbers that float32 does not hold are told" "$(cat "$tmp/err")" \
     "warning: $tmp/far.npy: 25 % of the values lie beyond 3.4e38, for which float32, in which --reference computes, has infinity"
+array '<f8' d "$tmp/parts.npy" 3 "(2.6, -1.5, 1e30)[i]"
+for way in --precision=fp16 --reference; do
+    "$mona" run tests/conformance/integers/model.onnx -i "$tmp/parts.npy" -i "$tmp/one.npy" -o "$tmp/integers$way.npy" $way 2> "$tmp/err"
+    same "an input of integers tells which floats it clips, $way" "$(head -n 1 "$tmp/err")" \
+        "warning: $tmp/parts.npy: 33.3 % of the values lie outside -9.22337e+18 to 9.22337e+18, the range of input 'a', and were clipped"
+done
+succeeds "and the reference rounds the others as the engine does" cmp "$tmp/integers--precision=fp16.npy" "$tmp/integers--reference.npy"
 fails "bytes as they are stored, of the reference" "--raw does not work with --reference" "$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" --reference --raw
 
 # ---- arrays in the shapes of the model
