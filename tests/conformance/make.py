@@ -382,3 +382,7 @@ x = normal(1, 2, 4, 5)
 save("old_resize", [node("Resize", "x shorter", "y", mode="nearest"), node("Resize", "x mixed", "z", mode="nearest")],
      {"x": x}, {"y": x[:, :, [0, 2]][..., [0, 2, 4]], "z": x[:, :, [0, 2, 3]][..., [0, 0, 1, 2, 2, 3, 4]]},
      {"shorter": np.array([1, 1, .6, .6], np.float32), "mixed": np.array([1, 1, .75, 1.5], np.float32)}, opset=10)
+
+m = np.array([[True, False, True], [False, False, True]])
+save("truths", [node("Cast", "m", "y", to=TensorProto.FLOAT), node("Equal", "m yes", "e"), node("Identity", "m", "i")],
+     {"m": m}, {"y": f32(m), "e": m, "i": m}, {"yes": np.array(True)})

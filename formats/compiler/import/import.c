@@ -92,6 +92,19 @@ static bool is_read_by_kernel(const importer *im, uint32_t value)
     return false;
 }
 
+/* What is not 0 is true, whatever byte stands for it, such as 255 in a mask. */
+static bool bind_truth(importer *im, const onnx_input *input, const tensor *shape)
+{
+    import_binding *b = &im->bindings[input->value];
+    const onnx_node node = {.name = im->model->values[input->value].name, .op_type = "input"};
+    im->node = &node;
+    b->array = array_to_element(im, ELEMENT_BOOL, false,
+                                array_of_value(im->g, b->array, shape->rank, shape->dims))
+                   .value;
+    im->node = NULL;
+    return b->array != UINT32_MAX;
+}
+
 static bool bind_input(importer *im, const onnx_input *input)
 {
     graph *g = im->g;
@@ -127,7 +140,7 @@ static bool bind_input(importer *im, const onnx_input *input)
         im->g->values[value].whole = true;
         im->bindings[input->value].quantisation = (import_quantisation){1, 0, input->type};
     }
-    return true;
+    return input->type != ELEMENT_BOOL || bind_truth(im, input, &shape);
 }
 
 /* ---- nodes and outputs -------------------------------------------------------------------- */

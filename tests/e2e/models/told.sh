@@ -79,6 +79,15 @@ for way in --precision=fp16 --reference; do
         "warning: $tmp/parts.npy: 33.3 % of the values lie outside -9.22337e+18 to 9.22337e+18, the range of input 'a', and were clipped"
 done
 succeeds "and the reference rounds the others as the engine does" cmp "$tmp/integers--precision=fp16.npy" "$tmp/integers--reference.npy"
+array '|u1' B "$tmp/mask.npy" 2,3 "255 * (i % 3 == 1)"
+bools "$tmp/truth.npy" 2,3 "i % 3 == 1"
+for way in --raw --reference; do
+    for name in mask truth; do
+        "$mona" run tests/conformance/truths/model.onnx -i "$tmp/$name.npy" -o "$tmp/y.npy" -o "$tmp/e.npy" -o "$tmp/i.npy" $way
+        cat "$tmp/y.npy" "$tmp/e.npy" "$tmp/i.npy" > "$tmp/$name"
+    done
+    succeeds "255 in a mask is as true as 1, $way" cmp "$tmp/mask" "$tmp/truth"
+done
 fails "bytes as they are stored, of the reference" "--raw does not work with --reference" "$mona" run "$tmp/wide.onnx" -i "$tmp/normal.npy" -o "$tmp/y.npy" --reference --raw
 
 # ---- arrays in the shapes of the model
