@@ -3,11 +3,40 @@
 
 #include <string.h>
 
+#include <libavutil/bswap.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
 
 #include "pipeline/image/pixels.h"
 #include "pipeline/image/frame_convert.h"
+
+/* The same planes in words of the machine's byte order; NONE: they are that, or there are none. */
+static enum AVPixelFormat in_own_order(int format)
+{
+    const enum AVPixelFormat own = av_pix_fmt_swap_endianness(format);
+    return !pixels_has_planes(format) && pixels_has_planes(own) ? own : AV_PIX_FMT_NONE;
+}
+
+/* libswscale rounds some of these, so that samples would change. */
+static bool put_in_own_order(AVFrame *frame, pipeline_error *error)
+{
+    const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(frame->format);
+    if (av_frame_make_writable(frame) < 0)
+        return pipeline_fail(error, "out of memory");
+    frame->format = in_own_order(frame->format);
+    for (int p = 0; p < d->nb_components; p++) {
+        const bool chroma = p == 1 || p == 2;
+        const int width = AV_CEIL_RSHIFT(frame->width, chroma ? d->log2_chroma_w : 0);
+        const int height = AV_CEIL_RSHIFT(frame->height, chroma ? d->log2_chroma_h : 0);
+        for (int y = 0; y < height; y++) {
+            uint8_t *row = frame->data[p] + y * (ptrdiff_t)frame->linesize[p];
+            uint16_t *words = (uint16_t *)(void *)row;
+            for (int x = 0; x < width; x++)
+                words[x] = av_bswap16(words[x]);
+        }
+    }
+    return true;
+}
 
 /* Luma and chroma in packed form, as from cameras: conversion only moves samples. */
 static bool is_packed_yuv(int format)
@@ -45,6 +74,8 @@ enum AVPixelFormat picture_planes_format(int found, picture_chroma chroma)
         return AV_PIX_FMT_NONE;
     if (pixels_has_planes(found))
         return found;
+    if (in_own_order(found) != AV_PIX_FMT_NONE)
+        return in_own_order(found);
     if (!sws_isSupportedInput(found) || !strncmp(d->name, "xyz", 3) ||
         (!pixels_are_rgb(found) && d->nb_components > 3))
         return AV_PIX_FMT_NONE;
@@ -82,7 +113,7 @@ static enum AVColorRange range_of(enum AVPixelFormat format)
 void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format)
 {
     const bool colour = av_pix_fmt_desc_get(format)->nb_components >= 3;
-    if (is_packed_yuv(video->format)) {
+    if (is_packed_yuv(video->format) || in_own_order(video->format) == format) {
         video->format = format;
         return;
     }
@@ -149,6 +180,12 @@ bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *e
                                  .format = format,
                                  .range = range_of(format),
                                  .matrix = AVCOL_SPC_BT709};
+    if (in_own_order(frame->format) != AV_PIX_FMT_NONE) {
+        if (!put_in_own_order(frame, error))
+            return false;
+        if (frame->format == format)
+            return true;
+    }
     if (is_packed_yuv(frame->format)) {
         shape.range = frame->color_range;
         shape.matrix = AVCOL_SPC_UNSPECIFIED;

@@ -172,6 +172,17 @@ if full; then
     same "and every frame is bit-identical" "$(alike "$tmp/out.nut" "$tmp/in.nut")" 3
 fi
 
+# Words of the other byte order are the same samples. Each format with its largest one
+for format in $(tiers gray16:65535 "gray10:1023 gray16:65535 yuv422p10:1023 yuva444p16:65535"); do
+    most=${format#*:} format=${format%:*}
+    ffmpeg -v error -y -f lavfi -i "nullsrc=s=37x22:r=5:d=0.4,format=${format}le,geq=random(1)*$most:128:128" -f rawvideo -pix_fmt "${format}le" "$tmp/le.raw"
+    dd if="$tmp/le.raw" of="$tmp/be.raw" conv=swab 2> "$tmp/log"
+    for order in le be; do
+        succeeds "$format$order, as raw frames" "$mona" enhance -y --raw "37x22:$format$order:5" "$tmp/$order.raw" -o "$tmp/$order.mkv" --stages denoise --strength 0 -c rawvideo
+    done
+    same "$format: every frame is bit-identical in both byte orders" "$(alike "$tmp/le.mkv" "$tmp/be.mkv") $(probe "$tmp/be.mkv" pix_fmt)" "2 ${format}le"
+done
+
 # ---- 10 bits ------------------------------------------------------------------------------------
 # 8 bits with two zero bits appended are the same picture, except for the last rounding, which each stage enlarges.
 ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv" \
