@@ -153,16 +153,19 @@ static bool check_picture(const codec *c, const AVOutputFormat *format, const en
                              opaque ? "" : ", and --drop-unsupported leaves the alpha out");
     }
     /* libav's FFV1 loses samples at the edges of chroma that is subsampled by 4 if its size is no
-     * integer. */
+     * integer, and its y4m the last byte of each row of chroma if that has half a sample. */
     const frame_format frame = pixels_frame_format(s->pix_fmt, s->width, s->height);
-    const uint32_t across = 1u << frame.shift_x, down = 1u << frame.shift_y;
-    const bool whole = c->even || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
+    const bool y4m = container_row_of(format)->frames && frame.bits > 8;
+    const uint32_t across = 1u << frame.shift_x, down = y4m ? 1 : 1u << frame.shift_y;
+    const bool whole = c->even || y4m || (c->id == AV_CODEC_ID_FFV1 && (across > 2 || down > 2));
     if (whole && (frame.width % across || frame.height % down))
         return pipeline_fail(error,
                              "%s in %s needs a size in multiples of %ux%u, and the result has "
-                             "%ux%u; use an even --scale or --size, or -c %s, which takes any size",
-                             c->name, name, across, down, frame.width, frame.height,
-                             c->even ? "ffv1" : "rawvideo");
+                             "%ux%u; use an even --scale or --size, or %s, which takes any size",
+                             y4m ? "y4m" : c->name, name, across, down, frame.width, frame.height,
+                             y4m       ? "-c ffv1 in .mkv"
+                             : c->even ? "-c ffv1"
+                                       : "-c rawvideo");
     return true;
 }
 

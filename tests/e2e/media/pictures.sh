@@ -183,6 +183,18 @@ for format in $(tiers gray16:65535 "gray10:1023 gray16:65535 yuv422p10:1023 yuva
     same "$format: every frame is bit-identical in both byte orders" "$(alike "$tmp/le.mkv" "$tmp/be.mkv") $(probe "$tmp/be.mkv" pix_fmt)" "2 ${format}le"
 done
 
+# libav's y4m lacks the last byte of each row of chroma that has half a sample.
+for format in yuv420p yuv420p10le yuv422p12le; do
+    ffmpeg -v error -y -f lavfi -i "testsrc2=s=80x60:d=0.12,format=yuv444p,crop=37:22:exact=1" -pix_fmt $format -c:v ffv1 "$tmp/in.mkv"
+    if [ $format = yuv420p ]; then
+        succeeds "$format of odd width as y4m" "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.y4m" --stages denoise --strength 0
+        same "every frame is there" "$(alike "$tmp/in.mkv" "$tmp/out.y4m")" 3
+    else
+        fails "$format of odd width is no y4m" "y4m in $format needs a size in multiples of 2x1" \
+            "$mona" enhance -y "$tmp/in.mkv" -o "$tmp/out.y4m" --stages denoise --strength 0
+    fi
+done
+
 # ---- 10 bits ------------------------------------------------------------------------------------
 # 8 bits with two zero bits appended are the same picture, except for the last rounding, which each stage enlarges.
 ffmpeg -v error -y -i "$tmp/small.mkv" -vf scale=160:90 -c:v ffv1 -pix_fmt yuv420p "$tmp/eight.mkv" \
