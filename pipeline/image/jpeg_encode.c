@@ -127,6 +127,13 @@ static void set_up(coder *c, const still_encoding *e, uint32_t rows)
     jpeg->comp_info[0].h_samp_factor = jpeg->comp_info[0].v_samp_factor =
         strip_rows(e) > BLOCK_ROWS * DCTSIZE ? 2 : 1;
     jpeg->restart_in_rows = 1;
+    unsigned unit;
+    uint32_t x, y;
+    if (density_to_jfif(&unit, &x, &y, &e->image->metadata.density)) {
+        jpeg->density_unit = (UINT8)unit;
+        jpeg->X_density = (UINT16)x;
+        jpeg->Y_density = (UINT16)y;
+    }
 }
 
 static void compress_strip(coder *c, const still_encoding *e, uint32_t first, uint32_t rows)

@@ -58,14 +58,14 @@ bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, 
     return true;
 }
 
-bool jpeg_has_end(const uint8_t *file, size_t size)
+size_t jpeg_end(const uint8_t *file, size_t size)
 {
     jpeg_segment segment;
     size_t at = 0;
     while (jpeg_segment_next(&segment, file, size, &at))
         ;
     const size_t i = find_code(file, size, at);
-    return is_jpeg(file, size) && i < size && file[i] == EOI;
+    return is_jpeg(file, size) && i < size && file[i] == EOI ? i + 1 : 0;
 }
 
 /* What is cut off counts as 0. */
@@ -220,7 +220,7 @@ static bool is_complete(const uint8_t *file, size_t size)
             return false;
     }
     /* The end of one that is cut off may lack scans. */
-    return !scans || !jpeg_has_end(file, size) || all_scanned(&w);
+    return !scans || !jpeg_end(file, size) || all_scanned(&w);
 }
 
 bool jpeg_check(const char *path, const uint8_t *file, size_t size, pipeline_error *error)

@@ -14,7 +14,8 @@
 
 /* Including the final zeros. */
 static const char exif_head[] = "Exif\0", xmp_head[] = "http://ns.adobe.com/xap/1.0/",
-                  profile_head[] = "ICC_PROFILE", xmp_key[] = "XML:com.adobe.xmp";
+                  profile_head[] = "ICC_PROFILE", jfif_head[] = "JFIF",
+                  xmp_key[] = "XML:com.adobe.xmp";
 
 /* A JPEG segment stores its length in 16 bits. A profile is split into up to 255 segments, each
  * with its number and their count. */
@@ -55,15 +56,27 @@ static bool begins(const jpeg_segment *s, int code, const char *head, size_t len
     return s->code == code && s->size >= length && !memcmp(s->data, head, length);
 }
 
-/* Except further pictures in the file (MPF). */
+/* Except further pictures in the file (MPF), and that libav encoded what was decoded here. */
 static bool is_rest(const jpeg_segment *s)
 {
-    return s->code == MARKER_COM || s->code == MARKER_APP0 + 13 || s->code == MARKER_APP0 + 1 ||
+    return (s->code == MARKER_COM && !begins(s, MARKER_COM, "Lavc", 4)) ||
+           s->code == MARKER_APP0 + 13 || s->code == MARKER_APP0 + 1 ||
            (s->code == MARKER_APP0 + 2 && !begins(s, MARKER_APP0 + 2, "MPF", 4));
+}
+
+/* After the name two bytes of version, one of the unit, and twice two of pixels. */
+static void read_jfif(picture_density *d, const jpeg_segment *s)
+{
+    enum { UNIT = sizeof jfif_head + 2, SIZE = UNIT + 5 };
+    const uint8_t *p = s->data + UNIT;
+    if (s->size >= SIZE && begins(s, MARKER_APP0, jfif_head, sizeof jfif_head))
+        density_of_jfif(d, p[0], (uint32_t)p[1] << 8 | p[2], (uint32_t)p[3] << 8 | p[4]);
 }
 
 static bool read_segment(picture_metadata *m, const jpeg_segment *s)
 {
+    read_jfif(&m->density, s);
+    m->pictures += jpeg_pictures(s);
     if (begins(s, MARKER_APP0 + 1, exif_head, sizeof exif_head))
         return take(&m->exif, s->data + sizeof exif_head, s->size - sizeof exif_head);
     if (begins(s, MARKER_APP0 + 1, xmp_head, sizeof xmp_head))
@@ -81,6 +94,7 @@ static bool read_jpeg(picture_metadata *m, const uint8_t *file, size_t size)
     for (size_t at = 0; jpeg_segment_next(&segment, file, size, &at) && segment.code != MARKER_SOS;)
         if (!read_segment(m, &segment))
             return false;
+    m->film = jpeg_has_film(file, size);
     return true;
 }
 
@@ -170,8 +184,9 @@ static const uint8_t *find_chunk(const metadata_bytes *chunks, const char *type,
 
 static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
 {
-    static const char rest[][5] = {"sRGB", "gAMA", "cHRM", "cICP", "pHYs", "tEXt", "zTXt", "iTXt"};
-    enum { ONCE = 5 }; /* so many of these may be there only once, and damaged files have more */
+    static const char rest[][5] = {"sRGB", "gAMA", "cHRM", "cICP", "tEXt", "zTXt", "iTXt"};
+    enum { ONCE = 4 }; /* so many of these may be there only once, and damaged files have more */
+    enum { DENSITY = 9 };
     const uint8_t *type = chunk + 4, *data = chunk + 8;
     if (!memcmp(type, "eXIf", 4))
         return take(&m->exif, data, size);
@@ -179,6 +194,8 @@ static bool read_chunk(picture_metadata *m, const uint8_t *chunk, size_t size)
         return inflate_profile(m, data, size);
     if (!memcmp(type, "iTXt", 4) && is_xmp(data, size))
         return read_xmp(&m->xmp, data, size);
+    if (!memcmp(type, "pHYs", 4) && size == DENSITY && !m->density.x)
+        m->density = (picture_density){big32(data), big32(data + 4), data[8] == 1};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         if (!memcmp(type, rest[i], 4) && (i >= ONCE || !find_chunk(&m->rest, rest[i], 0)))
             return metadata_append(&m->rest, chunk, size + CHUNK_COST);
@@ -229,6 +246,17 @@ static bool write_profile(metadata_bytes *to, const metadata_bytes *profile)
     return good;
 }
 
+static bool write_density(metadata_bytes *to, const picture_density *d)
+{
+    metadata_bytes data = {0};
+    const bool good = append32(&data, d->x) && append32(&data, d->y) &&
+                      metadata_append(&data, &(uint8_t){d->metres}, 1) &&
+                      (!d->x || !d->y || d->x > INT32_MAX || d->y > INT32_MAX ||
+                       write_chunk(to, "pHYs", NULL, 0, data.data, data.size));
+    metadata_drop(&data);
+    return good;
+}
+
 static bool write_png(metadata_bytes *to, const picture_metadata *m)
 {
     static const char head[] = "XML:com.adobe.xmp\0\0\0\0"; /* not compressed, no language */
@@ -237,7 +265,8 @@ static bool write_png(metadata_bytes *to, const picture_metadata *m)
         good = good && write_chunk(to, "eXIf", NULL, 0, m->exif.data, m->exif.size);
     if (m->xmp.data)
         good = good && write_chunk(to, "iTXt", head, sizeof head, m->xmp.data, m->xmp.size);
-    return good && (m->kind != PICTURE_PNG || metadata_append(to, m->rest.data, m->rest.size));
+    return good && write_density(to, &m->density) &&
+           (m->kind != PICTURE_PNG || metadata_append(to, m->rest.data, m->rest.size));
 }
 
 /* ---- WebP: chunks of a type, a length, as many bytes, and one more if they are odd ----------- */
@@ -260,6 +289,15 @@ static bool read_webp(picture_metadata *m, const uint8_t *file, size_t size)
     return true;
 }
 
+/* Behind the file's head of 14 bytes there is another, with its size and then what it says. */
+static void read_bmp(picture_metadata *m, const uint8_t *file, size_t size)
+{
+    enum { HEAD = 14, LEAST = 40, DENSITY = 24 };
+    if (size >= HEAD + LEAST && little32(file + HEAD) >= LEAST)
+        m->density = (picture_density){little32(file + HEAD + DENSITY),
+                                       little32(file + HEAD + DENSITY + 4), true};
+}
+
 static bool take_entry(metadata_bytes *to, const tiff *t, unsigned tag)
 {
     tiff_entry e;
@@ -277,6 +315,8 @@ static bool read_tiff(picture_metadata *m, const uint8_t *file, size_t size)
 bool metadata_read(picture_metadata *m, const uint8_t *file, size_t size)
 {
     *m = (picture_metadata){.kind = picture_kind_of(file, size)};
+    if (m->kind == PICTURE_BMP)
+        read_bmp(m, file, size);
     return m->kind == PICTURE_JPEG   ? read_jpeg(m, file, size)
            : m->kind == PICTURE_PNG  ? read_png(m, file, size)
            : m->kind == PICTURE_WEBP ? read_webp(m, file, size)
@@ -368,6 +408,10 @@ static void set_upright_in_xmp(metadata_bytes *xmp)
 
 void metadata_set_upright(picture_metadata *m)
 {
+    enum { SIDEWAYS = 5 };
+    const picture_density d = m->density;
+    if (metadata_orientation(m) >= SIDEWAYS)
+        m->density = (picture_density){d.y, d.x, d.metres};
     exif_set_upright(&m->exif);
     set_upright_in_xmp(&m->xmp);
 }
@@ -443,6 +487,17 @@ void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, con
                   const pipeline_notes *notes)
 {
     const char *reason = unfit(m, channels);
+    char left[METADATA_LEFT];
+    metadata_left(left, m);
+    if (m->pictures > 1)
+        pipeline_note(notes, "%s: the input holds %u pictures; only the first is used", path,
+                      m->pictures);
+    if (m->film)
+        pipeline_note(notes, "%s: the input holds a film behind its picture, which is left out",
+                      path);
+    if (*left && m->kind != kind)
+        pipeline_note(notes, "%s: only .%s keeps what else the input tells: %s", path,
+                      m->kind == PICTURE_PNG ? "png" : "jpg", left);
     const size_t max = kind == PICTURE_JPEG ? SEGMENT_BYTES : INT32_MAX / 2;
     if (reason) {
         pipeline_note(notes, "%s: the input's colour profile is left out, because %s", path,

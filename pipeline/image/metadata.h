@@ -24,14 +24,28 @@ bool metadata_append(metadata_bytes *to, const void *data, size_t size);
 
 void metadata_drop(metadata_bytes *bytes);
 
+/* How many pixels a printed picture has. */
+typedef struct picture_density {
+    uint32_t x, y; /* 0: not told */
+    bool metres;   /* for each metre; else only their ratio is told */
+} picture_density;
+
+void density_of_jfif(picture_density *d, unsigned unit, uint32_t x, uint32_t y);
+
+/* False: it is not told, or not in JFIF's range. */
+bool density_to_jfif(unsigned *unit, uint32_t *x, uint32_t *y, const picture_density *d);
+
 typedef struct picture_metadata {
     picture_kind kind; /* of the file */
     metadata_bytes exif, xmp, profile;
     metadata_bytes rest; /* segments or chunks that only files of the same kind hold, unchanged */
-    bool lost;           /* there is a profile that cannot be read */
+    picture_density density; /* beside that of EXIF */
+    unsigned pictures;       /* in the file, where it tells that; else 0 */
+    bool film;               /* there is one behind the picture */
+    bool lost;               /* there is a profile that cannot be read */
 } picture_metadata;
 
-/* Reads the metadata of a PNG, JPEG, WebP or TIFF in memory. False: out of memory. Call
+/* Reads the metadata of a PNG, JPEG, WebP, BMP or TIFF in memory. False: out of memory. Call
  * metadata_free in any case. */
 bool metadata_read(picture_metadata *m, const uint8_t *file, size_t size);
 
@@ -48,6 +62,11 @@ void metadata_set_size(picture_metadata *m, mona_size size);
  * channels, and reports it. */
 void metadata_fit(picture_metadata *m, picture_kind kind, unsigned channels, const char *path,
                   const pipeline_notes *notes);
+
+enum { METADATA_LEFT = 256 };
+
+/* Names what only files of the same kind hold: comments, texts, IPTC; "": nothing. */
+void metadata_left(char list[METADATA_LEFT], const picture_metadata *m);
 
 /* Writes the metadata as chunks that follow the IHDR of a PNG, or as segments that follow SOI and
  * JFIF of a JPEG. False: out of memory. The caller frees to->data, which is NULL if there is no

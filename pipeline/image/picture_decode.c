@@ -71,7 +71,7 @@ static bool fill_packet(decoding *d, const uint8_t *file, size_t size, picture_k
         return false;
     memcpy(d->packet->data, file, size);
     if (kind == PICTURE_JPEG)
-        d->cut_off = !jpeg_has_end(file, size);
+        d->cut_off = !jpeg_end(file, size);
     else if (kind == PICTURE_PNG)
         size = mend_png(d->packet->data, size, &d->cut_off);
     av_shrink_packet(d->packet, (int)size);

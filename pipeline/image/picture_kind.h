@@ -70,8 +70,15 @@ typedef struct jpeg_segment {
  * the segment is cut off, or this is not a JPEG. */
 bool jpeg_segment_next(jpeg_segment *segment, const uint8_t *file, size_t size, size_t *at);
 
-/* Whether a JPEG's segments lead to its end-of-image marker. */
-bool jpeg_has_end(const uint8_t *file, size_t size);
+/* The position behind the end-of-image marker to which a JPEG's segments lead; 0: there is none. */
+size_t jpeg_end(const uint8_t *file, size_t size);
+
+/* How many pictures the index of a multi-picture file tells, without smaller copies of them; 0: the
+ * segment is no such index. */
+unsigned jpeg_pictures(const jpeg_segment *segment);
+
+/* Whether a film lies behind the picture, as in phones' motion photos. */
+bool jpeg_has_film(const uint8_t *file, size_t size);
 
 /* Refuses a JPEG of which decoders may return what they never set: its tables must fill their
  * segments (the last one may be cut off), no table of codes may have more than a byte can index,

@@ -4,6 +4,9 @@
     turned IN.jpg N OUT.jpg             IN with N for the orientation in its EXIF
     marked IN OUT COLOURS               a JPEG, PNG or WebP with EXIF, XMP and a profile for COLOURS ("RGB ")
     marks FILE                          what a JPEG or PNG says: exif, orientation, xmp, profile, other
+    dense IN.jpg UNIT,X,Y OUT.jpg       IN with that density in its JFIF
+    density FILE.jpg                    what JFIF says of it
+    several IN.jpg OUT.jpg              IN with an index of a smaller copy and of a map, which lie behind it, and a film
     corners FILE WIDTH HEIGHT           the colours of its four corners, upper row first, of raw RGB
     cmyk OUT.jpg                        a CMYK JPEG of one colour, with a profile for it
     primaries FILE.png srgb|p3          writes into it that its primaries are those
@@ -74,6 +77,23 @@ def marked(path, out, colours):
             chunk(b'tEXt', b'Comment\0a comment')
         file = file[:33] + data + file[33:]
     open(out, 'wb').write(file)
+
+
+def dense(path, said, out):
+    file = open(path, 'rb').read()
+    open(out, 'wb').write(file[:13] + struct.pack('>BHH', *(int(n) for n in said.split(','))) + file[18:])
+
+
+def density(path):
+    print(*struct.unpack('>BHH', open(path, 'rb').read()[13:18]), sep=',')
+
+
+def several(path, out):
+    file = open(path, 'rb').read()
+    entries = b''.join(struct.pack('>IIIHH', kind, len(file), 0, 0, 0) for kind in (0x30000, 0x10001, 0))
+    index = b'MM\0*\0\0\0\x08' + struct.pack('>HHHII', 1, 0xb002, 7, len(entries), 26) + bytes(4) + entries
+    film = b'\0\0\0\x18ftypmp42' + bytes(12)
+    open(out, 'wb').write(file[:2] + segment(0xe2, b'MPF\0' + index) + file[2:] + file + file + film)
 
 
 def coloured(path, out, kind, data):

@@ -246,7 +246,10 @@ kept() {
     full && succeeds "$1 to $2: it can be decoded" ffmpeg -v error -xerror -i "$tmp/kept_$1.${2##*.}" -f null -
 }
 kept marked.jpg out.png "exif 1, xmp 1, profile RGB"
+same "and a line names what only JPEG keeps" "$(grep -c 'only .jpg keeps what else the input tells: comment$' "$tmp/log")" 1
 kept marked.png out.jpg "exif 6, xmp 6, profile RGB"
+same "and what only PNG keeps" "$(grep -c 'only .png keeps what else the input tells: Comment$' "$tmp/log")" 1
+kept kept_marked.png.jpg out.png "exif 1, xmp 1, profile RGB, other pHYs"
 kept marked.webp out.png "exif 1, xmp 1, profile RGB"
 if full; then
     kept marked.jpg out.jpg "exif 6, xmp 6, profile RGB, other a comment"
@@ -256,6 +259,20 @@ if full; then
     stills marked "$tmp/grey4.png" "$tmp/marked_grey.png" GRAY
     kept marked_grey.png out.png "exif 6, xmp 6, profile GRAY, other pHYstEXt"
 fi
+
+# Pixels of an inch, of a centimetre, and as high as wide twice.
+for density in 1,300,150 2,118,118 0,1,2; do
+    for picture in jpg png:jpg; do
+        stills dense "$tmp/four.jpg" "$density" "$tmp/dense.jpg"
+        [ $picture = jpg ] || "$mona" enhance -y "$tmp/dense.jpg" -o "$tmp/dense.png" --quiet
+        succeeds "density $density, to $picture" "$mona" enhance -y "$tmp/dense.${picture%:*}" -o "$tmp/dense.out.jpg"
+        same "is kept" "$(stills density "$tmp/dense.out.jpg")" "$density"
+    done
+done
+
+stills several "$tmp/four.jpg" "$tmp/several.jpg"
+succeeds "several pictures in a JPEG" "$mona" enhance -y "$tmp/several.jpg" -o "$tmp/kept.jpg"
+same "are told, and a film, too" "$(grep -cE 'the input holds (2 pictures; only the first is used|a film behind its picture, which is left out)' "$tmp/log")" 2
 
 # A profile for colours other than the result's.
 stills cmyk "$tmp/cmyk.jpg"
