@@ -405,8 +405,9 @@ static void mona_enhance_class_init(MonaEnhanceClass *class)
     object->finalize = finalize;
     g_object_class_install_property(object, PROPERTY_SCALE,
                                     g_param_spec_uint("scale", "Scale",
-                                                      "How many times larger frames become", 1,
-                                                      MAX_SCALE, 2, flags));
+                                                      "How many times larger frames become; 1 for "
+                                                      "stages without sr",
+                                                      1, MAX_SCALE, 2, flags));
     g_object_class_install_property(
         object, PROPERTY_OPTIONS,
         g_param_spec_string(

@@ -21,14 +21,14 @@ static bool has(const stage_list *list, stage_kind kind)
     return false;
 }
 
-/* Whether each field for one stage finds it in the list. */
+/* Whether each field for one stage finds it in the list. A scale of 1 needs none. */
 static bool check_stages(const job *j, const stage_list *list, pipeline_error *error)
 {
     const struct {
         job_field field;
         bool given;
         stage_kind stage;
-    } rows[] = {{JOB_SCALE, j->scale > 0, STAGE_SR},
+    } rows[] = {{JOB_SCALE, j->scale > 0 && j->scale != 1, STAGE_SR},
                 {JOB_WIDTH, j->size.width, STAGE_SR},
                 {JOB_HEIGHT, j->size.height, STAGE_SR},
                 {JOB_SIZE, j->size.size.width, STAGE_SR},

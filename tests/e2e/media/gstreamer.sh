@@ -65,6 +65,9 @@ same "a scale among the options that is not the element's is refused" "$(timeout
     monaenhance options=scale=3 ! fakesink 2>&1 | grep -m 1 -o '2 times as large, found 960x720')" "2 times as large, found 960x720"
 timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48 ! monaenhance scale=3 ! \
     filesink location="$tmp/three.raw" > "$tmp/log" 2>&1
+timeout 60 gst-launch-1.0 -q videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=48 ! tee name=t ! queue ! filesink location="$tmp/before.raw" \
+    t. ! queue ! monaenhance scale=1 stages=denoise strength=0 ! queue ! filesink location="$tmp/one.raw" > "$tmp/log" 2>&1
+succeeds "scale=1 goes without sr" cmp "$tmp/before.raw" "$tmp/one.raw"
 same "scale=3" "$(wc -c < "$tmp/three.raw")" $((3 * 192 * 144 * 3 / 2))
 succeeds "a program of GstCheck compiles" sh -c "$CC -Wall -o $tmp/element tests/e2e/media/element.c \
     \$(pkg-config --cflags --libs gstreamer-check-1.0 gstreamer-video-1.0)"
