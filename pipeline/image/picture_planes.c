@@ -18,9 +18,11 @@ static enum AVPixelFormat in_own_order(int format)
 }
 
 /* libswscale rounds some of these, so that samples would change. */
-static bool put_in_own_order(AVFrame *frame, pipeline_error *error)
+bool picture_own_order(AVFrame *frame, pipeline_error *error)
 {
     const AVPixFmtDescriptor *d = av_pix_fmt_desc_get(frame->format);
+    if (in_own_order(frame->format) == AV_PIX_FMT_NONE)
+        return true;
     if (av_frame_make_writable(frame) < 0)
         return pipeline_fail(error, "out of memory");
     frame->format = in_own_order(frame->format);
@@ -181,7 +183,7 @@ bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *e
                                  .range = range_of(format),
                                  .matrix = AVCOL_SPC_BT709};
     if (in_own_order(frame->format) != AV_PIX_FMT_NONE) {
-        if (!put_in_own_order(frame, error))
+        if (!picture_own_order(frame, error))
             return false;
         if (frame->format == format)
             return true;

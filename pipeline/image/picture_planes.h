@@ -29,6 +29,9 @@ void picture_planes_describe(AVCodecParameters *video, enum AVPixelFormat format
 /* Converts the frame to format, unless it has planes already, or colours that would be lost. */
 bool picture_planes(AVFrame *frame, enum AVPixelFormat format, pipeline_error *error);
 
+/* Puts planes of words into the machine's byte order; other frames stay. */
+bool picture_own_order(AVFrame *frame, pipeline_error *error);
+
 /* Converts the frame to a picture with the same depth and alpha, in grey of full range or in RGB.
  * The caller frees it. NULL: failed. */
 AVFrame *picture_of_planes(const AVFrame *frame, pipeline_error *error);

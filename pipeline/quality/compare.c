@@ -6,6 +6,7 @@
 
 #include <libavutil/pixdesc.h>
 
+#include "pipeline/image/picture_planes.h"
 #include "pipeline/image/pixels.h"
 #include "pipeline/image/frame_convert.h"
 
@@ -188,7 +189,8 @@ static bool take_all(comparison *c, pipeline_error *error)
             return count_differs(c, a == INPUT_END, error);
         if (a == INPUT_END)
             return true;
-        if (!orientation_turn(c->a.frame, s->turn, error) || !take_pair(c, error))
+        if (!picture_own_order(c->a.frame, error) || !picture_own_order(c->b.frame, error) ||
+            !orientation_turn(c->a.frame, s->turn, error) || !take_pair(c, error))
             return false;
     }
     return true;

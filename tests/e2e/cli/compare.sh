@@ -163,3 +163,11 @@ done
 same "flicker in JSON" "$("$mona" compare "$tmp/flicker_a.mkv" "$tmp/flicker_b.mkv" --json | tr -d ' \t\n' |
     grep -o '"flicker":[0-9.]*,"flicker_of_a":[0-9.]*,"still":[0-9.]*' | sed 's/\(\.[0-9]\{4\}\)[0-9]*/\1/g')" '"flicker":4,"flicker_of_a":0.3333,"still":0.5'
 same "a single picture has none" "$("$mona" compare "$tmp/a.png" "$tmp/b.png" | grep -c flicker)" 0
+# Words with the high byte first: B is brighter by 257 of 65535, as 1 of 255 is.
+python3 - "$tmp" <<'PYTHON'
+import struct, sys
+for name, more in (('a', 0), ('b', 257)):
+    values = [(x * y * 131) % 65000 + more for y in range(48) for x in range(64)]
+    open(f'{sys.argv[1]}/{name}.pgm', 'wb').write(b'P5\n64 48\n65535\n' + struct.pack('>3072H', *values))
+PYTHON
+same "grey of 16 bits in a picture" "$("$mona" compare "$tmp/a.pgm" "$tmp/b.pgm" | awk '/^grey/ { print $1, $2 }')" "grey 48.1308"
