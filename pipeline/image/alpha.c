@@ -180,11 +180,12 @@ bool alpha_shows(const AVFrame *f)
                 return true;
         return false;
     }
-    if (!view(&s, f) || s.deep)
+    if (!view(&s, f))
         return false;
+    const unsigned opaque = s.deep ? 65535 : 255;
     for (int y = 0; y < s.height; y++)
         for (int x = 0; x < s.width; x++)
-            if (get(&s, s.colours, x, y) != 255)
+            if (get(&s, s.colours, x, y) != opaque)
                 return true;
     return false;
 }

@@ -52,7 +52,7 @@ bool alpha_spread(AVFrame *f);
 /* Divides colours by the alpha that they are multiplied with, for such formats. */
 void alpha_divide(AVFrame *f);
 
-/* Whether a pixel of packed RGB of 8 bits, or a colour of a palette, is not opaque. */
+/* Whether a pixel of RGB or grey of 8 or 16 bits, or a colour of a palette, is not opaque. */
 bool alpha_shows(const AVFrame *f);
 
 /* Conversion between RGB pixels and luma and chroma planes, for still images. */

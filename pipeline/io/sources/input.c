@@ -692,12 +692,12 @@ static bool prepare_alpha(input *in, pipeline_error *error)
 {
     const bool kept =
         in->planes != AV_PIX_FMT_NONE && pixels_without_alpha(in->planes) != in->planes;
-    if (in->maybe_opaque && in->planes != AV_PIX_FMT_NONE && !kept && alpha_shows(in->frame)) {
+    if (!in->filled && in->planes != AV_PIX_FMT_NONE && !kept && alpha_shows(in->frame)) {
         pipeline_note(in->notes,
                       "%s: transparent parts are filled, because none were found when "
                       "the input was opened",
                       in->path);
-        in->maybe_opaque = false;
+        in->filled = true;
     }
     if (!in->premultiplied && !(kept && has_straight_alpha(in)))
         return true;

@@ -115,6 +115,16 @@ ffmpeg -v error -i "$tmp/scene.y4m" -frames:v 1 -vf scale=96:54 -pix_fmt yuv444p
 refused "a film in YCgCo" 1 "colours, as libswscale does not know their matrix; .mkv would" "$tmp/ycgco.mkv" -o "$tmp/out/ycgco%d.png"
 refused "pictures in wider colours" 1 "colours, which are HDR or wider than sRGB; .mkv would" "$tmp/named/wide%d.png" -o "$tmp/out/wide%d.png"
 
+# Alpha that begins later.
+mkdir "$tmp/later"
+for format in rgba rgba64be; do
+    for n in 1 2 3; do
+        ffmpeg -v error -y -f lavfi -i color=red@0.5:s=48x32,format=rgba -frames:v 1 -pix_fmt "$([ $n = 3 ] && echo $format || echo rgb24)" "$tmp/later/$n.png"
+    done
+    enhance "$tmp/later/%d.png" -o "$tmp/out/later%d.png" --stages sr
+    same "$format after pictures without alpha is filled, and a line says so" "$? $(grep -c 'transparent parts are filled' "$tmp/log")" "0 1"
+done
+
 # EXIF, XMP and colour profile.
 mkdir "$tmp/marked"
 for kind in jpg png; do
