@@ -215,7 +215,7 @@ const option_rule job_rules[JOB_RULES] = {
      .idle = JOB_MODE_PICTURE | JOB_MODE_DRY_RUN, .why = videos},
     {"--format", .never = JOB_MODE_FRAMES,
      .idle = JOB_MODE_PICTURE | JOB_MODE_PREVIEW | JOB_MODE_DRY_RUN, .why = videos},
-    {"--drop-unsupported", .idle = JOB_MODE_PREVIEW, .why = "which is a picture"},
+    {"--drop-unsupported", .idle = JOB_MODE_PICTURE | JOB_MODE_PREVIEW, .why = videos},
     {"--keep-start", .never = JOB_MODE_FRAMES,
      .idle = JOB_MODE_PICTURE | JOB_MODE_NUMBERED_IN | JOB_MODE_NUMBERED_OUT | JOB_MODE_PREVIEW |
              JOB_MODE_DRY_RUN,

@@ -149,6 +149,7 @@ warned "$tmp/crf.mkv: --crf 0 makes h264 lossless" "$clip" -o "$tmp/crf.mkv" --s
 ffmpeg -v error -i "$clip" -frames:v 1 "$tmp/crf.png"
 warned "--crf has no effect on a picture" "$tmp/crf.png" -o "$tmp/crf_x2.png" --crf 20
 warned "--resume has no effect on a picture" "$tmp/crf.png" -o "$tmp/crf_x2.png" --resume
+warned "--drop-unsupported has no effect on a picture" "$tmp/crf.png" -o "$tmp/crf_x2.jpg" --drop-unsupported
 for option in start duration end; do warned "--$option has no effect on a picture" "$tmp/crf.png" -o "$tmp/crf_x2.png" --$option 3; done
 refused "--stages magic" 2 "--stages: expected" "$out" "$mona" enhance "$clip" -o "$out" --stages magic
 refused "--device nowhere" 2 "--device: there is no device .nowhere." "$out" "$mona" enhance "$clip" -o "$out" --device nowhere
