@@ -711,6 +711,22 @@ static bool prepare_alpha(input *in, pipeline_error *error)
            pipeline_fail(error, "out of memory");
 }
 
+/* Frames that no codec wrote may have any bits. Larger samples would be taken for white. */
+static bool check_samples(const input *in, pipeline_error *error)
+{
+    const AVFrame *f = in->frame;
+    if (in->decoder->codec_id != AV_CODEC_ID_RAWVIDEO || !pixels_has_planes(f->format))
+        return true;
+    const frame_format format = pixels_frame_format(f->format, f->width, f->height);
+    for (unsigned p = 0; p < format.planes; p++)
+        if (!frame_samples_fit(&format, p, f->data[p], f->linesize[p]))
+            return pipeline_fail(error,
+                                 "%s: expected samples of %u bits, found larger ones; where these "
+                                 "lie in the high bits, the format is p010le, p210le or p410le",
+                                 in->path, format.bits);
+    return true;
+}
+
 static bool widen(input *in, pipeline_error *error)
 {
     const AVCodecParameters *video = in->video->codecpar;
@@ -776,7 +792,7 @@ static input_result decode_next(input *in, pipeline_error *error)
             return INPUT_FAILED;
         if (in->planes != AV_PIX_FMT_NONE && !picture_planes(in->frame, in->planes, error))
             return INPUT_FAILED;
-        if (in->widened && !widen(in, error))
+        if (!check_samples(in, error) || (in->widened && !widen(in, error)))
             return INPUT_FAILED;
         if (!check_frame(in, error) || !count_damage(in, error))
             return INPUT_FAILED;

@@ -183,6 +183,12 @@ for format in $(tiers gray16:65535 "gray10:1023 gray16:65535 yuv422p10:1023 yuva
     same "$format: every frame is bit-identical in both byte orders" "$(alike "$tmp/le.mkv" "$tmp/be.mkv") $(probe "$tmp/be.mkv" pix_fmt)" "2 ${format}le"
 done
 
+# Samples in the high bits, which p010le has.
+ffmpeg -v error -y -f lavfi -i testsrc2=s=64x48:r=5:d=0.4,format=yuv420p10le,format=p010le -f rawvideo "$tmp/high.raw"
+fails "10 bits in the high bits" "high.raw: expected samples of 10 bits, found larger ones" \
+    "$mona" enhance -y --raw 64x48:yuv420p10le:5 "$tmp/high.raw" -o "$tmp/none.mkv"
+succeeds "by their name" "$mona" enhance -y --raw 64x48:p010le:5 "$tmp/high.raw" -o "$tmp/out.mkv" -c ffv1
+
 # libav's y4m lacks the last byte of each row of chroma that has half a sample.
 for format in yuv420p yuv420p10le yuv422p12le; do
     ffmpeg -v error -y -f lavfi -i "testsrc2=s=80x60:d=0.12,format=yuv444p,crop=37:22:exact=1" -pix_fmt $format -c:v ffv1 "$tmp/in.mkv"
