@@ -518,9 +518,8 @@ static void print_summary(const compile_job *job)
         programs_print(&model);
         return;
     }
-    const bool mixed = job->request.precision == PRECISION_INT8 && precision_exceptions(job->model);
     printable_put(stdout, job->output);
-    printf(": %s, %zu bytes\n", mixed ? "int8 and fp16" : precision_name(job->request.precision),
+    printf(": %s, %zu bytes\n", precision_made(&job->request, job->model, "int8 and fp16"),
            job->size);
     if (compiler_images(job->model) > 1)
         printf("  a batch of %lld: compiled for one image, which mona run and Python repeat for "

@@ -187,6 +187,14 @@ unsigned precision_exceptions(const compiler *model)
     return count;
 }
 
+const char *precision_made(const precision_request *r, const compiler *model, const char *mixed)
+{
+    const unsigned layers = compiler_layer_count(model), half = precision_exceptions(model);
+    if (r->precision == PRECISION_AUTO || !layers)
+        return precision_name(r->precision);
+    return !half ? "int8" : half < layers || r->precision == PRECISION_INT8 ? mixed : "fp16";
+}
+
 static bool has_reason(const compiler_layer *l, const char *reason)
 {
     return !l->made_int8 && !l->pinned && l->why_half && !strcmp(l->why_half, reason);

@@ -234,7 +234,7 @@ static bool run_passes(graph *g, const compiler_options *options, format_error *
     if (!pass_merge_common(g, error))
         return false;
     pass_fold_pads(g);
-    if (!pass_focus(g, error) || !pass_gather_shifts(g, error) ||
+    if (!pass_tabulate(g, error) || !pass_focus(g, error) || !pass_gather_shifts(g, error) ||
         !pass_fold_affine(g, options, error) || !pass_fuse(g, error) ||
         !pass_absorb_quantize(g, options, error) || !pass_reorder_depth(g, error) ||
         !pass_use_arrays(g, error) || !pass_split(g, error) || !pass_widen(g, options, error))

@@ -22,6 +22,10 @@ static const fusion_row rows[FUSION_RULES] = {
                           "QuantizeLinear, DequantizeLinear and QLinear operators on maps become "
                           "how layers store their results: as INT8 with the model's own scales",
                           false},
+    [FUSION_TABLES] = {"quantised-functions", "compiler/passes/tabulate.c",
+                       "what is computed from one 8-bit number up to another QuantizeLinear, such "
+                       "as x * sigmoid(x), becomes a table",
+                       false},
     [FUSION_COMMON] = {"common-subexpressions", "compiler/passes/common.c",
                        "of several operators that compute the same value, one is kept", false},
     [FUSION_PAD] = {"pad", "compiler/passes/fold.c",

@@ -15,6 +15,7 @@ typedef enum fusion_rule {
     FUSION_VIEWS,
     FUSION_SHUFFLES,
     FUSION_QUANTISED,
+    FUSION_TABLES,
     FUSION_COMMON,
     FUSION_PAD,
     FUSION_FOCUS,

@@ -70,11 +70,19 @@ static inline bool graph_same_format(value_format a, value_format b)
     return a.type == b.type && a.scale == b.scale && a.zero == b.zero;
 }
 
+/* TABLE: results, as they are stored, of x = scale * (q - zero), q in 0..255. */
+typedef struct graph_lookup {
+    float scale;
+    int zero;
+    uint8_t entries[256];
+} graph_lookup;
+
 typedef struct graph_activation {
     mona_activation kind;
-    float low, high;     /* CLIP */
-    float alpha;         /* ELU */
-    const float *slopes; /* PRELU: one per channel */
+    float low, high;            /* CLIP */
+    float alpha;                /* ELU */
+    const float *slopes;        /* PRELU: one per channel */
+    const graph_lookup *lookup; /* TABLE */
 } graph_activation;
 
 /* Where a sliding filter reads; [0] rows, [1] columns. */

@@ -6,13 +6,14 @@
 #define gains_none NULL
 #define store_none NULL
 #define lower_none NULL
+#define at_none NULL
 
 static const kind_row rows[] = {
-#define KIND(name, format, rounds, merges, zero, sums, packs, same, fuse, gains, store, lower)     \
+#define KIND(name, format, rounds, merges, zero, sums, packs, same, fuse, gains, store, lower, at) \
     {                                                                                              \
         FORMAT_##format, ROUNDS_##rounds, MERGES_##merges, ZERO_##zero,                            \
         SUMS_##sums,     PACKS_##packs,   same_##same,     fuse_##fuse,                            \
-        gains_##gains,   store_##store,   lower_##lower},
+        gains_##gains,   store_##store,   lower_##lower,   at_##at},
 #include "formats/compiler/graph/kinds.inc"
 };
 

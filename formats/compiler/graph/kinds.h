@@ -64,6 +64,8 @@ typedef void kind_gains(graph_node *node, float **gains[2]);
 typedef const char *kind_store(const graph *g, const graph_node *node, stored *s,
                                fusion_rule *rule);
 typedef bool kind_lower(struct lowering *l, const graph_node *node);
+/* The result where the inputs are x; NAN: channels differ. */
+typedef double kind_at(const graph *g, const graph_node *node, const double *x);
 
 typedef struct kind_row {
     kind_format format;
@@ -77,6 +79,7 @@ typedef struct kind_row {
     kind_gains *gains; /* NULL: nothing folds into it */
     kind_store *store; /* NULL: a STORE reads its result */
     kind_lower *lower; /* NULL: the passes remove it */
+    kind_at *at;       /* NULL: depends on more than a sample of each input */
 } kind_row;
 
 const kind_row *kind_of(const graph_node *node);
@@ -88,12 +91,13 @@ static inline bool kind_has_filter(const graph_node *node)
 }
 
 /* The functions of all kinds. There is no same_none, and so on. */
-#define KIND(name, format, rounds, merges, zero, sums, packs, same, fuse, gains, store, lower)     \
+#define KIND(name, format, rounds, merges, zero, sums, packs, same, fuse, gains, store, lower, at) \
     kind_same same_##same;                                                                         \
     kind_fuse fuse_##fuse;                                                                         \
     kind_gains gains_##gains;                                                                      \
     kind_store store_##store;                                                                      \
-    kind_lower lower_##lower;
+    kind_lower lower_##lower;                                                                      \
+    kind_at at_##at;
 #include "formats/compiler/graph/kinds.inc"
 #undef KIND
 

@@ -3,13 +3,8 @@
  * describes the relation (import_quantisation). Each QuantizeLinear becomes a QUANTIZE in the
  * graph, which in turn becomes the format in which a layer stores its result (absorb.c).
  *
- * The engine's 8-bit formats have no zero points. With u = the zero point of u8, or the zero point
- * of s8 + 128:
- *
- *   u = 0     x = s q, q in 0..255: U8
- *   others    x + s (u - 128) = s q, q in -128..127: S8 of the sum. If u is not 128, the sum before
- *             and the difference after it are multiply-adds, which are folded into convolutions if
- *             those do not pad (fold.c) */
+ * With u = the zero point of u8, or the zero point of s8 + 128, x = s (q - u) is stored as S8 if u
+ * is 128, else as U8 with that zero. What cannot make or read such a zero has F16 copies. */
 #include "formats/compiler/import/importer.h"
 
 #include <math.h>
@@ -64,20 +59,13 @@ static bool counts_so(importer *im, size_t i)
 static bool add_quantize(importer *im, uint32_t x, import_quantisation quantisation)
 {
     const int zero = quantisation.zero + (quantisation.type == ELEMENT_INT8 ? SIGNED_ZERO : 0);
-    const float shift = zero ? (float)(zero - SIGNED_ZERO) * quantisation.scale : 0;
-    if (shift != 0 && !import_inner_affine(im, x, 1, shift, &x))
-        return false;
     graph_node *made = import_inner_like(im, GRAPH_QUANTIZE, x);
     if (!made)
         return false;
-    made->quantize = (value_format){zero ? MONA_S8 : MONA_U8, quantisation.scale, 0};
-    x = made->output;
-    if (shift != 0) {
-        if (!import_inner_affine(im, x, 1, -shift, &x))
-            return false;
-        im->g->values[x].prequantised = (value_format){MONA_F16, 1, 0};
-    }
-    if (!import_bind(im, 0, x))
+    made->quantize = zero == SIGNED_ZERO
+                         ? (value_format){MONA_S8, quantisation.scale, 0}
+                         : (value_format){MONA_U8, quantisation.scale, (uint8_t)zero};
+    if (!import_bind(im, 0, made->output))
         return false;
     im->bindings[im->node->outputs[0]].quantisation = quantisation;
     return true;

@@ -92,7 +92,7 @@ static bool load_so(graph *g, const compiler_options *o, uint32_t i)
 {
     const graph_node quantize = g->nodes[i];
     const uint32_t x = quantize.inputs[0];
-    if (!could_load(g, i) || o->input_type != quantize.quantize.type)
+    if (!could_load(g, i) || o->input_type != quantize.quantize.type || quantize.quantize.zero)
         return false;
     g->values[x].prequantised = quantize.quantize;
     graph_read_instead(g, quantize.output, x);
@@ -129,6 +129,8 @@ static const char *absorb(graph *g, const compiler_options *o, uint32_t i)
         return "its input is not computed by an operator that only it reads";
     if (g->values[g->nodes[p].output].prequantised.scale > 0)
         return "its input has a format already";
+    if (g->nodes[i].quantize.zero && !quantize_makes_zero(&g->nodes[p]))
+        return "the operator before it cannot store a zero point";
     store_so(g, i, p);
     return NULL;
 }
@@ -214,7 +216,9 @@ static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
     if (!is_prequantised(g, node->inputs[k]))
         return false;
     const kind_format format = kind_of(node)->format;
+    const uint8_t zero = g->values[quantize_root(g, node->inputs[k])].prequantised.zero;
     return format == FORMAT_CONVERTED || (joins(g, node) && parts_differ(g, node)) ||
+           (zero && !joins(g, node) && !quantize_takes_zero(g, node, k)) ||
            (kind_has_filter(node) && k == 0 &&
             (g->values[quantize_root(g, node->inputs[0])].whole || !fits_8_bits(g, node)));
 }
@@ -248,8 +252,9 @@ static bool widen_inputs(graph *g, uint32_t *i)
 static bool widen_output(graph *g, const compiler_options *o, uint32_t output)
 {
     uint32_t value = g->outputs[output], before = UINT32_MAX;
+    const value_format format = g->values[quantize_root(g, value)].prequantised;
     if (g->values[value].is_array || !is_prequantised(g, value) ||
-        o->output_type == g->values[quantize_root(g, value)].prequantised.type)
+        (o->output_type == format.type && !format.zero))
         return true;
     for (uint32_t p; (p = graph_producer(g, value)) != UINT32_MAX && g->values[value].uses == 1;) {
         const kind_row *row = kind_of(&g->nodes[p]);

@@ -16,7 +16,7 @@ static bool same_numbers(const float *a, const float *b, size_t count)
 static bool same_activation(const graph_activation *a, const graph_activation *b, uint32_t channels)
 {
     return a->kind == b->kind && a->low == b->low && a->high == b->high && a->alpha == b->alpha &&
-           same_numbers(a->slopes, b->slopes, channels);
+           a->lookup == b->lookup && same_numbers(a->slopes, b->slopes, channels);
 }
 
 bool same_conv(const graph *g, const graph_node *a, const graph_node *b)

@@ -14,6 +14,9 @@ bool pass_merge_common(graph *g, format_error *error);
 /* Merges zero padding (import_pad.c) into the convolution after it. */
 void pass_fold_pads(graph *g);
 
+/* Makes tables of what quantised models compute from one number of 8 bits. */
+bool pass_tabulate(graph *g, format_error *error);
+
 /* Merges slices of every n-th row and column, whose concatenation is convolved, into the
  * convolution. */
 bool pass_focus(graph *g, format_error *error);

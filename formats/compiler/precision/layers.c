@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/precision/layers.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -135,16 +136,25 @@ static bool no_such_layer(const layers *l, const char *name, format_error *error
 
 bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *error)
 {
-    unsigned i = 0;
-    while (i < l->count && strcmp(l->items[i].about.name, name))
-        i++;
-    if (i == l->count)
+    unsigned i = l->count; /* the last: copies for a layer are before it and have its name */
+    while (i-- > 0 && strcmp(l->items[i].about.name, name))
+        ;
+    if (i == UINT_MAX)
         return no_such_layer(l, name, error);
     if (int8 && !l->items[i].about.int8 && l->items[i].about.prequantised)
-        return format_fail(error,
-                           "layer '%.80s' cannot be int8: the model quantises what it reads in a "
-                           "way that 8 bits without a zero point do not hold",
-                           name);
+        return format_fail(
+            error,
+            "layer '%.80s' cannot be int8: 8 bits do not hold its weights, or what it "
+            "reads is joined from several formats",
+            name);
+    for (uint32_t k = 0; k < g->node_count && !int8; k++)
+        if (g->nodes[k].after_add.lookup &&
+            quantize_root(g, g->nodes[k].output) == l->items[i].source)
+            return format_fail(
+                error,
+                "layer '%.80s' cannot be fp16: a table of 8 bits makes '%.80s', which it reads; "
+                "without the fusion rule quantised-functions it can",
+                name, l->items[i].about.source);
     for (unsigned k = 0; k < l->count; k++) {
         const layer *other = &l->items[k];
         if (other->source == l->items[i].source && other->about.pinned && other->about.int8 != int8)

@@ -52,7 +52,8 @@ static scale_errors errors_of(const graph *g, const graph_node *node, const valu
             continue;
         }
         int exponent;
-        const double bias = (double)node->conv.bias[o] / sum_scale;
+        const double zero = (double)out.scale * out.zero;
+        const double bias = ((double)node->conv.bias[o] + zero) / sum_scale;
         e.scale = fmax(e.scale, scale_error(ratio));
         e.clamped =
             fmax(e.clamped, (double)weights_clamped(g, node, o) * largest_count(in) * ratio);
@@ -115,6 +116,9 @@ unsigned exactness_text(const graph *g, const graph_node *node, const value_form
     const value_format out = formats[node->output];
     if (!kind_has_filter(node))
         return say(largest_count(out) * 4 * HALF_ROUNDING, "the sum is fp16", text, size);
+    if (node->after_add.lookup)
+        return say(steepest(g, node, formats), "the function's argument is off by one step at most",
+                   text, size);
     if (table_needed(node, out))
         return say(1 + steepest(g, node, formats) / 2.0,
                    "the function's argument has 8 bits of its own", text, size);

@@ -236,9 +236,7 @@ static double reach(const graph *g, const compiler_options *o, uint32_t root, un
     return histogram_threshold(&all, o->ranges, levels, max);
 }
 
-/* Whether a node gives its results a zero other than 0: by its bias, its table or as ADD and MUL
- * do. */
-static bool makes_zero(const graph_node *node)
+bool quantize_makes_zero(const graph_node *node)
 {
     const bool sums =
         node->activation.kind == MONA_ACT_NONE &&
@@ -247,8 +245,7 @@ static bool makes_zero(const graph_node *node)
     return merges == MERGES_EPILOGUE || (merges == MERGES_FILTER && sums);
 }
 
-/* Whether a node can read input k with such a zero. */
-static bool takes_zero(const graph *g, const graph_node *node, uint32_t k)
+bool quantize_takes_zero(const graph *g, const graph_node *node, uint32_t k)
 {
     switch (kind_of(node)->zero) {
     case ZERO_BIAS: /* its bias makes up for it, which may take as much as all products */
@@ -258,7 +255,7 @@ static bool takes_zero(const graph *g, const graph_node *node, uint32_t k)
     case ZERO_SAME:
         break;
     }
-    return g->values[node->output].root == g->values[node->inputs[k]].root;
+    return quantize_root(g, node->output) == quantize_root(g, node->inputs[k]);
 }
 
 /* Whether everything that shares this root's format may have a zero other than 0. */
@@ -269,9 +266,9 @@ static bool may_have_zero(const graph *g, uint32_t root)
         const graph_node *node = &g->nodes[i];
         if (source_of(g, node->output) == node->output && !joins(node) &&
             g->values[node->output].root == root)
-            may = makes_zero(node);
+            may = quantize_makes_zero(node);
         for (uint32_t k = 0; k < node->input_count && may; k++)
-            may = g->values[node->inputs[k]].root != root || takes_zero(g, node, k);
+            may = g->values[node->inputs[k]].root != root || quantize_takes_zero(g, node, k);
     }
     return may;
 }

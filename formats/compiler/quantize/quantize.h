@@ -53,6 +53,10 @@ unsigned exactness_text(const graph *g, const graph_node *node, const value_form
 /* Follows a value through nodes that only rearrange or resample, to the value that is computed or
  * loaded. */
 uint32_t quantize_root(const graph *g, uint32_t value);
+/* Whether a node gives its results a zero other than 0: by its bias, its table or as ADD and MUL
+ * do; and whether it can read input k with such a zero. */
+bool quantize_makes_zero(const graph_node *node);
+bool quantize_takes_zero(const graph *g, const graph_node *node, uint32_t k);
 /* Makes the values that a CONCAT of computed values joins share one format. */
 void quantize_join(graph *g);
 
@@ -73,6 +77,12 @@ typedef struct table_source {
     float scale;
     int zero;
 } table_source;
+
+/* The activation's function, where it has a name. */
+double table_function(const graph_activation *f, double x);
+
+/* How a format stores x. */
+double table_stored(value_format format, double x);
 
 /* Whether the node ends in a function that a table must compute, as its result has 8 bits. */
 bool table_needed(const graph_node *node, value_format result);

@@ -2,12 +2,13 @@
 #include "formats/compiler/quantize/quantize.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "ops/arrays/real.h"
 
 enum { ENTRIES = 256, FAR = 64 /* where functions are constant, or x */ };
 
-static double function_at(const graph_activation *f, double x)
+double table_function(const graph_activation *f, double x)
 {
     switch (f->kind) {
     case MONA_ACT_SIGMOID:
@@ -43,11 +44,22 @@ static double highest(value_format result)
     return result.type == MONA_U8 ? 255 : 127;
 }
 
-/* The function's result in the steps of its format, before it is rounded. */
+/* In the steps of a format, before it is rounded. */
+static double in_steps(value_format format, double x)
+{
+    const double low = format.type == MONA_U8 ? 0 : -128;
+    return fmax(low, fmin(x / (double)format.scale + format.zero, highest(format)));
+}
+
+double table_stored(value_format format, double x)
+{
+    return nearbyint(in_steps(format, x));
+}
+
+/* The function's result so. */
 static double stored_at(const graph_activation *f, value_format result, double x)
 {
-    const double low = result.type == MONA_U8 ? 0 : -128;
-    return fmax(low, fmin(function_at(f, x) / (double)result.scale + result.zero, highest(result)));
+    return in_steps(result, table_function(f, x));
 }
 
 /* Moves an end of the range to where the stored result begins to differ from its value far out on
@@ -82,6 +94,9 @@ static double largest_argument(const graph *g, const graph_node *node, const val
 
 table_source table_find_source(const graph *g, const graph_node *node, const value_format *formats)
 {
+    const graph_lookup *lookup = node->after_add.lookup;
+    if (lookup)
+        return (table_source){lookup->scale, lookup->zero};
     const value_format result = formats[node->output];
     const graph_value *before = &g->values[node->before];
     const bool seen = before->low <= before->high;
@@ -100,7 +115,9 @@ table_source table_find_source(const graph *g, const graph_node *node, const val
 void table_fill(const graph_activation *function, table_source from, value_format result,
                 uint8_t table[ENTRIES])
 {
-    for (int q = 0; q < ENTRIES; q++)
+    if (function->lookup)
+        memcpy(table, function->lookup->entries, ENTRIES);
+    for (int q = 0; q < ENTRIES && !function->lookup; q++)
         table[q] = (uint8_t)(int)nearbyint(
             stored_at(function, result, (double)from.scale * (q - from.zero)));
 }
