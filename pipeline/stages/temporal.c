@@ -69,8 +69,8 @@ typedef struct target {
 
 /* Filters `count` samples. With noise, the sign and size of d are unpredictable, so there are no
  * branches. */
-static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t count, steps by,
-                              int most, const target *to, const bool wide, const bool to_wide)
+static inline void filter_samples(uint8_t *made, const uint8_t *previous, uint32_t count, steps by,
+                                  int most, const target *to, const bool wide, const bool to_wide)
 {
     for (uint32_t x = 0; x < count; x++) {
         const int s = plane_sample(made, x, wide),
@@ -80,14 +80,23 @@ static inline void filter_row(uint8_t *made, const uint8_t *previous, uint32_t c
     }
 }
 
+/* Not inlined, as it is called for what moves and for what does not: as vector code it is long. */
+static __attribute__((noinline)) void filter_row(uint8_t *made, const uint8_t *previous,
+                                                 uint32_t count, steps by, unsigned bits,
+                                                 const target *to, bool previous_wide)
+{
+    const int most = (1 << bits) - 1;
+    if (bits > 8)
+        filter_samples(made, previous, count, by, most, to, true, true);
+    else if (previous_wide)
+        filter_samples(made, previous, count, by, most, to, false, true);
+    else
+        filter_samples(made, previous, count, by, most, to, false, false);
+}
+
 static uint32_t block_side(unsigned plane)
 {
     return MOTION_MASK_BLOCK >> (plane > 0);
-}
-
-static int most_of(const steadying *s)
-{
-    return (1 << s->made->format.bits) - 1;
 }
 
 /* How many samples of a plane there are from `from` on, of `count` blocks. */
@@ -104,64 +113,44 @@ static inline void add_light(temporal_light *to, const temporal_light *more)
         to->of[i] += more->of[i];
 }
 
-/* How columns of a group of blocks differ. */
-typedef struct differences {
-    int32_t sum[GROUP_SAMPLES], both_ways[GROUP_SAMPLES];
-    int32_t most[GROUP_SAMPLES], least[GROUP_SAMPLES];
-} differences;
-
-static inline void add_differences(differences *to, const uint8_t *made, const uint8_t *before,
-                                   uint32_t count, const bool first, const bool wide)
+/* How a block of a plane differs. made, before: its first samples. */
+static inline void add_differences(temporal_light *to, unsigned plane, const uint8_t *made,
+                                   ptrdiff_t made_stride, const uint8_t *before,
+                                   ptrdiff_t before_stride, mona_size block, int64_t one,
+                                   const bool wide)
 {
-    for (uint32_t x = 0; x < count; x++) {
-        const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
-        const int size = d < 0 ? -d : d;
-        to->sum[x] = first ? d : to->sum[x] + d;
-        to->both_ways[x] = first ? size : to->both_ways[x] + size;
-        to->most[x] = first || d > to->most[x] ? d : to->most[x];
-        to->least[x] = first || d < to->least[x] ? d : to->least[x];
-    }
+    int32_t sum = 0, both_ways = 0, most = INT32_MIN, least = INT32_MAX;
+    for (uint32_t y = 0; y < block.height; y++, made += made_stride, before += before_stride)
+        for (uint32_t x = 0; x < block.width; x++) {
+            const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
+            sum += d;
+            both_ways += d < 0 ? -d : d;
+            most = d > most ? d : most;
+            least = d < least ? d : least;
+        }
+    to->of[LIGHT_SUM + plane] = sum;
+    to->of[LIGHT_COUNT + plane] = (int32_t)(block.width * block.height);
+    if (plane)
+        return;
+    to->of[LIGHT_BOTH_WAYS] = both_ways;
+    to->of[LIGHT_UNEVEN] = most - least > 4 * one;
 }
 
-/* Adds a block's columns, from x on. */
-static void add_block(temporal_light *to, unsigned plane, const differences *d, uint32_t x,
-                      uint32_t columns, uint32_t rows, int64_t one)
-{
-    int32_t most = d->most[x], least = d->least[x];
-    to->of[LIGHT_COUNT + plane] = (int32_t)(columns * rows);
-    for (uint32_t end = x + columns; x < end; x++) {
-        to->of[LIGHT_SUM + plane] += d->sum[x];
-        if (plane)
-            continue;
-        to->of[LIGHT_BOTH_WAYS] += d->both_ways[x];
-        most = d->most[x] > most ? d->most[x] : most;
-        least = d->least[x] < least ? d->least[x] : least;
-    }
-    if (!plane)
-        to->of[LIGHT_UNEVEN] = most - least > 4 * one;
-}
-
-/* Of a group of blocks whose first is (x, y). */
-static inline void measure_group(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
-                                 const bool wide)
+static void measure_light(const steadying *s, unsigned plane)
 {
     const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane), left = x * side, top = y * side;
-    const uint32_t columns = samples(size.width, plane, left, GROUP);
-    const uint32_t rows = samples(size.height, plane, top, 1);
-    const ptrdiff_t at = (ptrdiff_t)left * (wide ? 2 : 1);
-    differences d;
-    for (uint32_t row = top; row < top + rows; row++) {
-        const uint8_t *m = frame_row(s->made, plane, row) + at;
-        const uint8_t *b = frame_row(s->previous, plane, row) + at;
-        if (row == top)
-            add_differences(&d, m, b, columns, true, wide);
-        else
-            add_differences(&d, m, b, columns, false, wide);
-    }
-    temporal_light *to = s->work->light + (size_t)y * s->blocks.width + x;
-    for (uint32_t from = 0; from < columns; from += side, to++)
-        add_block(to, plane, &d, from, min_u32(side, columns - from), rows, s->one);
+    const uint32_t side = block_side(plane);
+    const bool wide = s->made->format.bits > 8;
+    temporal_light *to = s->work->light;
+    for (uint32_t y = 0; y < s->blocks.height; y++)
+        for (uint32_t x = 0; x < s->blocks.width; x++, to++) {
+            const ptrdiff_t at = (ptrdiff_t)(x * side) * (wide ? 2 : 1);
+            const mona_size block = {samples(size.width, plane, x * side, 1),
+                                     samples(size.height, plane, y * side, 1)};
+            BY_WIDTH(wide, add_differences, to, plane, frame_row(s->made, plane, y * side) + at,
+                     s->made->stride[plane], frame_row(s->previous, plane, y * side) + at,
+                     s->previous->stride[plane], block, s->one);
+        }
 }
 
 size_t temporal_lights(const frame_format *format)
@@ -237,12 +226,8 @@ static void filter_still(const steadying *s, unsigned plane, uint32_t x, uint32_
     for (uint32_t i = 0; i < GROUP; i++)
         set_target(to, i * side, side, stays[i] ? lighter(&around[i], plane, s) : 0, stays[i]);
     for (uint32_t row = top, end = top + samples(size.height, plane, top, 1); row < end; row++) {
-        uint8_t *m = frame_row(s->made, plane, row) + at;
-        const uint8_t *p = frame_row(s->previous, plane, row) + at;
-        if (wide)
-            filter_row(m, p, columns, s->stays, most_of(s), &to[row % 2], true, true);
-        else
-            filter_row(m, p, columns, s->stays, most_of(s), &to[row % 2], false, false);
+        filter_row(frame_row(s->made, plane, row) + at, frame_row(s->previous, plane, row) + at,
+                   columns, s->stays, s->made->format.bits, &to[row % 2], wide);
     }
 }
 
@@ -312,11 +297,7 @@ static void filter_found(const steadying *s, unsigned plane, uint32_t x, uint32_
     memset(to.goes, -1, sizeof to.goes);
     for (uint32_t row = 0; row < samples(size.height, plane, top, 1); row++, from += stride) {
         uint8_t *m = frame_row(s->made, plane, top + row) + (ptrdiff_t)left * (wide ? 2 : 1);
-        const uint8_t *p = (const uint8_t *)from;
-        if (wide)
-            filter_row(m, p, columns, s->moves, most_of(s), &to, true, true);
-        else
-            filter_row(m, p, columns, s->moves, most_of(s), &to, false, true);
+        filter_row(m, (const uint8_t *)from, columns, s->moves, s->made->format.bits, &to, true);
     }
 }
 
@@ -379,9 +360,7 @@ static void temporal_filter_any(const frame *made, const frame *now, const frame
         find_motion(&s);
     memset(work->light, 0, (size_t)s.blocks.width * s.blocks.height * sizeof *work->light);
     for (unsigned p = 0; p < planes; p++)
-        for (uint32_t y = 0; y < s.blocks.height; y++)
-            for (uint32_t x = 0; x < s.blocks.width; x += GROUP)
-                BY_WIDTH(made->format.bits > 8, measure_group, &s, p, x, y);
+        measure_light(&s, p);
     for (uint32_t y = 0; y < s.blocks.height; y++) {
         const temporal_light *const rows = sum_rows(&s, y);
         for (uint32_t x = 0; x < s.blocks.width; x += GROUP)
