@@ -519,7 +519,7 @@ static void print_summary(const compile_job *job)
         return;
     }
     printable_put(stdout, job->output);
-    printf(": %s, %zu bytes\n", precision_made(&job->request, job->model, "int8 and fp16"),
+    printf(": %s, %zu bytes\n", precision_made(job->request.precision, job->model, "int8 and fp16"),
            job->size);
     if (compiler_images(job->model) > 1)
         printf("  a batch of %lld: compiled for one image, which mona run and Python repeat for "

@@ -191,8 +191,7 @@ static cJSON *describe(const compile_report *r, compiler *c)
     needs compiled = {.arrays = cJSON_AddArrayToObject(document, "arrays"), .compiler = c};
     needs plain = {0};
     JSON_ADD(document, TEXT("file", r->output), TEXT("onnx", r->onnx));
-    const bool mixed = r->precision == PRECISION_INT8 && precision_exceptions(c);
-    JSON_ADD(document, TEXT("precision", mixed ? "mixed" : precision_name(r->precision)),
+    JSON_ADD(document, TEXT("precision", precision_made(r->precision, c, "mixed")),
              NUMBER("bytes", r->size));
     add_coverage(document, log);
     cJSON_AddItemToObject(document, "rules", rules_of(log, &r->options->fusion));

@@ -3,7 +3,7 @@
  * (apps/page/compile.html):
  *
  *   file, onnx, bytes
- *   precision     as requested, or "mixed": INT8 was requested and some layers are FP16
+ *   precision     of the layers: "int8", "fp16" or "mixed"; "auto" if that was requested
  *   coverage      share of the operators that rules apply to for which they took effect
  *   rules         each with pass, on, matched, applied
  *   kept          operators that a rule applies to but left alone: rule, name, type, why

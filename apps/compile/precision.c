@@ -187,12 +187,12 @@ unsigned precision_exceptions(const compiler *model)
     return count;
 }
 
-const char *precision_made(const precision_request *r, const compiler *model, const char *mixed)
+const char *precision_made(precision asked, const compiler *model, const char *mixed)
 {
     const unsigned layers = compiler_layer_count(model), half = precision_exceptions(model);
-    if (r->precision == PRECISION_AUTO || !layers)
-        return precision_name(r->precision);
-    return !half ? "int8" : half < layers || r->precision == PRECISION_INT8 ? mixed : "fp16";
+    if (asked == PRECISION_AUTO || !layers)
+        return precision_name(asked);
+    return !half ? "int8" : half < layers || asked == PRECISION_INT8 ? mixed : "fp16";
 }
 
 static bool has_reason(const compiler_layer *l, const char *reason)

@@ -34,8 +34,9 @@ bool precision_set(const precision_request *request, compiler *model, compiler_o
                    const calibration *images, precision_result *result);
 
 const char *precision_name(precision of);
-/* What a model was made, which is quantised or not: "int8", "fp16", or `mixed`; "auto" if asked. */
-const char *precision_made(const precision_request *r, const compiler *model, const char *mixed);
+/* What the emitted model's layers are, whether it was quantised or not: "int8", "fp16", or `mixed`;
+ * "auto" if that was asked for. */
+const char *precision_made(precision asked, const compiler *model, const char *mixed);
 
 /* How many layers of the emitted model are FP16. Prints a line that names them if INT8 was
  * requested and there are any. */

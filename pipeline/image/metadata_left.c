@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <libavutil/intreadwrite.h>
+
 /* Appends a name to a list. */
 static void add(char list[METADATA_LEFT], const char *name, size_t size)
 {
@@ -23,7 +25,7 @@ static void name_segments(char list[METADATA_LEFT], const metadata_bytes *rest)
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         for (size_t at = 0; at < rest->size;) {
             const uint8_t *s = rest->data + at;
-            at = s[1] == known[i].code ? rest->size : at + 2 + ((size_t)s[2] << 8 | s[3]);
+            at = s[1] == known[i].code ? rest->size : at + 2 + AV_RB16(s + 2);
             if (s[1] == known[i].code)
                 add(list, known[i].name, strlen(known[i].name));
         }
@@ -35,8 +37,7 @@ static void name_chunks(char list[METADATA_LEFT], const metadata_bytes *rest)
 {
     for (size_t at = 0; at < rest->size;) {
         const uint8_t *c = rest->data + at;
-        const size_t size =
-            (size_t)c[0] << 24 | (size_t)c[1] << 16 | (size_t)c[2] << 8 | (size_t)c[3];
+        const size_t size = AV_RB32(c);
         const uint8_t *end = memchr(c + 8, 0, size);
         if (!memcmp(c + 5, "EXt", 3) || !memcmp(c + 5, "TXt", 3))
             add(list, (const char *)c + 8, end ? (size_t)(end - c) - 8 : 0);

@@ -99,10 +99,18 @@ static uint32_t block_side(unsigned plane)
     return MOTION_MASK_BLOCK >> (plane > 0);
 }
 
-/* How many samples of a plane there are from `from` on, of `count` blocks. */
-static uint32_t samples(uint32_t size, unsigned plane, uint32_t from, uint32_t count)
+/* The samples of a plane in `count` blocks of a row, of which (x, y) is the first. */
+typedef struct part {
+    uint32_t top, columns, rows;
+    ptrdiff_t at; /* in bytes from the beginning of their rows */
+} part;
+
+static part part_of(const steadying *s, unsigned plane, uint32_t x, uint32_t y, uint32_t count)
 {
-    return min_u32(size - from, count * block_side(plane));
+    const mona_size size = frame_plane_size(&s->made->format, plane);
+    const uint32_t side = block_side(plane), left = x * side, top = y * side;
+    return (part){top, min_u32(size.width - left, count * side), min_u32(size.height - top, side),
+                  (ptrdiff_t)left * (s->made->format.bits > 8 ? 2 : 1)};
 }
 
 /* ---- what stands still ---------------------------------------------------------------------- */
@@ -116,12 +124,12 @@ static inline void add_light(temporal_light *to, const temporal_light *more)
 /* How a block of a plane differs. made, before: its first samples. */
 static inline void add_differences(temporal_light *to, unsigned plane, const uint8_t *made,
                                    ptrdiff_t made_stride, const uint8_t *before,
-                                   ptrdiff_t before_stride, mona_size block, int64_t one,
+                                   ptrdiff_t before_stride, part block, int64_t one,
                                    const bool wide)
 {
     int32_t sum = 0, both_ways = 0, most = INT32_MIN, least = INT32_MAX;
-    for (uint32_t y = 0; y < block.height; y++, made += made_stride, before += before_stride)
-        for (uint32_t x = 0; x < block.width; x++) {
+    for (uint32_t y = 0; y < block.rows; y++, made += made_stride, before += before_stride)
+        for (uint32_t x = 0; x < block.columns; x++) {
             const int d = plane_sample(made, x, wide) - plane_sample(before, x, wide);
             sum += d;
             both_ways += d < 0 ? -d : d;
@@ -129,7 +137,7 @@ static inline void add_differences(temporal_light *to, unsigned plane, const uin
             least = d < least ? d : least;
         }
     to->of[LIGHT_SUM + plane] = sum;
-    to->of[LIGHT_COUNT + plane] = (int32_t)(block.width * block.height);
+    to->of[LIGHT_COUNT + plane] = (int32_t)(block.columns * block.rows);
     if (plane)
         return;
     to->of[LIGHT_BOTH_WAYS] = both_ways;
@@ -138,17 +146,13 @@ static inline void add_differences(temporal_light *to, unsigned plane, const uin
 
 static void measure_light(const steadying *s, unsigned plane)
 {
-    const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane);
-    const bool wide = s->made->format.bits > 8;
     temporal_light *to = s->work->light;
     for (uint32_t y = 0; y < s->blocks.height; y++)
         for (uint32_t x = 0; x < s->blocks.width; x++, to++) {
-            const ptrdiff_t at = (ptrdiff_t)(x * side) * (wide ? 2 : 1);
-            const mona_size block = {samples(size.width, plane, x * side, 1),
-                                     samples(size.height, plane, y * side, 1)};
-            BY_WIDTH(wide, add_differences, to, plane, frame_row(s->made, plane, y * side) + at,
-                     s->made->stride[plane], frame_row(s->previous, plane, y * side) + at,
+            const part block = part_of(s, plane, x, y, 1);
+            BY_WIDTH(s->made->format.bits > 8, add_differences, to, plane,
+                     frame_row(s->made, plane, block.top) + block.at, s->made->stride[plane],
+                     frame_row(s->previous, plane, block.top) + block.at,
                      s->previous->stride[plane], block, s->one);
         }
 }
@@ -217,18 +221,15 @@ static void set_target(target to[2], uint32_t from, uint32_t count, int quarters
 static void filter_still(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
                          const bool stays[GROUP], const temporal_light around[GROUP])
 {
-    const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane), left = x * side, top = y * side;
-    const uint32_t columns = samples(size.width, plane, left, GROUP);
-    const bool wide = s->made->format.bits > 8;
-    const ptrdiff_t at = (ptrdiff_t)left * (wide ? 2 : 1);
+    const part group = part_of(s, plane, x, y, GROUP);
+    const uint32_t side = block_side(plane);
     target to[2];
     for (uint32_t i = 0; i < GROUP; i++)
         set_target(to, i * side, side, stays[i] ? lighter(&around[i], plane, s) : 0, stays[i]);
-    for (uint32_t row = top, end = top + samples(size.height, plane, top, 1); row < end; row++) {
-        filter_row(frame_row(s->made, plane, row) + at, frame_row(s->previous, plane, row) + at,
-                   columns, s->stays, s->made->format.bits, &to[row % 2], wide);
-    }
+    for (uint32_t row = group.top; row < group.top + group.rows; row++)
+        filter_row(frame_row(s->made, plane, row) + group.at,
+                   frame_row(s->previous, plane, row) + group.at, group.columns, s->stays,
+                   s->made->format.bits, &to[row % 2], s->made->format.bits > 8);
 }
 
 /* ---- what moves ----------------------------------------------------------------------------- */
@@ -289,16 +290,12 @@ static void find_motion(const steadying *s)
 static void filter_found(const steadying *s, unsigned plane, uint32_t x, uint32_t y,
                          const uint16_t *from, uint32_t stride)
 {
-    const mona_size size = frame_plane_size(&s->made->format, plane);
-    const uint32_t side = block_side(plane), left = x * side, top = y * side;
-    const uint32_t columns = samples(size.width, plane, left, 1);
-    const bool wide = s->made->format.bits > 8;
+    const part block = part_of(s, plane, x, y, 1);
     target to = {.lighter = {0}};
     memset(to.goes, -1, sizeof to.goes);
-    for (uint32_t row = 0; row < samples(size.height, plane, top, 1); row++, from += stride) {
-        uint8_t *m = frame_row(s->made, plane, top + row) + (ptrdiff_t)left * (wide ? 2 : 1);
-        filter_row(m, (const uint8_t *)from, columns, s->moves, s->made->format.bits, &to, true);
-    }
+    for (uint32_t row = 0; row < block.rows; row++, from += stride)
+        filter_row(frame_row(s->made, plane, block.top + row) + block.at, (const uint8_t *)from,
+                   block.columns, s->moves, s->made->format.bits, &to, true);
 }
 
 static void filter_moving(const steadying *s, uint32_t x, uint32_t y, motion_vector by)

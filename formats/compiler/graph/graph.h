@@ -290,6 +290,10 @@ static inline bool graph_is_gone(const graph_node *node)
 {
     return node->kind == GRAPH_GONE;
 }
+static inline bool graph_quantises(const graph_node *node)
+{
+    return node->kind == GRAPH_QUANTIZE;
+}
 bool graph_sweep(graph *g); /* false: more than GRAPH_MAX_NODES are left */
 /* Puts a GONE node behind each, so that many can be inserted in little time, until graph_sweep.
  * False: out of memory. */

@@ -50,7 +50,7 @@ static bool lift_all(graph *g)
         return false;
     for (uint32_t i = g->node_count; i-- > 0;) {
         const uint32_t p =
-            g->nodes[i].kind == GRAPH_QUANTIZE ? graph_private_producer(g, i, 0) : UINT32_MAX;
+            graph_quantises(&g->nodes[i]) ? graph_private_producer(g, i, 0) : UINT32_MAX;
         if (p == UINT32_MAX || !moves(g, &g->nodes[p]))
             continue;
         const uint32_t count = g->nodes[p].input_count;
@@ -141,7 +141,7 @@ bool pass_absorb_quantize(graph *g, const compiler_options *o, format_error *err
         return no_memory(error);
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node node = g->nodes[i];
-        if (node.kind != GRAPH_QUANTIZE)
+        if (!graph_quantises(&node))
             continue;
         const char *why_not = absorb(g, o, i);
         if (!why_not)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Combines constants that are added around a sum, such as the zero points of quantised models:
+/* Combines constants that are added around a sum:
  *
  *   (a + p) + (b + q) + r = (a + (p + q + r)) + b
  *

@@ -13,19 +13,12 @@ enum { NOTHING = UINT32_MAX };
 
 /* What is known of a value. */
 typedef struct dependence {
-    uint32_t source; /* the QUANTIZE of the only number it depends on; NOTHING: of others, too */
-    bool needed;     /* by what does not depend on that alone */
-    double number;   /* in the case at hand */
+    uint32_t source;      /* the only QUANTIZE's result that it depends on; NOTHING: others, too */
+    uint32_t next, last;  /* of the values with the same source; of a source, the last of them */
+    bool needed;          /* by what does not depend on that alone */
+    double number;        /* in the case at hand */
+    graph_lookup *lookup; /* of a QUANTIZE's result that becomes a table */
 } dependence;
-
-/* The number that a node makes of numbers. */
-static double number_at(const graph *g, const graph_node *node, const dependence *d)
-{
-    double x[GRAPH_MAX_INPUTS];
-    for (uint32_t k = 0; k < node->input_count; k++)
-        x[k] = d[node->inputs[k]].number;
-    return kind_of(node)->at(g, node, x);
-}
 
 /* The same in all channels? */
 static bool is_uniform(const float *numbers, uint32_t count)
@@ -76,19 +69,30 @@ double at_mul(const graph *g, const graph_node *node, const double *x)
     return x[0] * x[1];
 }
 
+/* Whether a node makes one number of those at its place, the same in all channels. */
+static bool makes_one_number(const graph *g, const graph_node *node)
+{
+    static const double zeros[GRAPH_MAX_INPUTS];
+    return kind_of(node)->at && !isnan(kind_of(node)->at(g, node, zeros));
+}
+
 /* Finds what depends on one number alone. */
 static void find_sources(const graph *g, dependence *d)
 {
     for (uint32_t v = 0; v < g->value_count; v++)
-        d[v] = (dependence){.source = NOTHING};
+        d[v] = (dependence){.source = NOTHING, .next = NOTHING, .last = v};
     for (uint32_t i = 0; i < g->node_count; i++) {
         const graph_node *node = &g->nodes[i];
-        uint32_t source = kind_of(node)->at ? d[node->inputs[0]].source : NOTHING;
+        const uint32_t v = node->output;
+        uint32_t source = makes_one_number(g, node) ? d[node->inputs[0]].source : NOTHING;
         for (uint32_t k = 1; k < node->input_count; k++)
             source = d[node->inputs[k]].source == source ? source : NOTHING;
-        if (source == NOTHING && node->kind == GRAPH_QUANTIZE)
-            source = i;
-        d[node->output].source = source;
+        if (source != NOTHING) {
+            d[d[source].last].next = v;
+            d[source].last = v;
+        } else if (graph_quantises(node))
+            source = v;
+        d[v].source = source;
     }
 }
 
@@ -102,30 +106,40 @@ static void find_needs(const graph *g, dependence *d)
         const dependence *made = &d[node->output];
         for (uint32_t k = 0; k < node->input_count; k++) {
             dependence *read = &d[node->inputs[k]];
-            const bool passes = made->needed && node->kind != GRAPH_QUANTIZE;
-            read->needed = read->needed || made->source != read->source || passes;
+            read->needed = read->needed || made->source != read->source ||
+                           (made->needed && !graph_quantises(node));
         }
     }
 }
 
-/* Computes the results of a QUANTIZE for all numbers of its source. False: not a number, such as of
- * channels that differ. */
-static bool fill(const graph *g, uint32_t end, dependence *d, graph_lookup *lookup)
+/* The node that computes a value with a source. */
+static const graph_node *maker(const graph *g, uint32_t value)
 {
-    const uint32_t source = d[g->nodes[end].output].source;
-    const value_format from = g->nodes[source].quantize;
-    *lookup = (graph_lookup){.scale = from.scale, .zero = from.type == MONA_S8 ? 128 : from.zero};
+    return &g->nodes[graph_producer(g, value)];
+}
+
+/* Computes all that depends on a source, for each of its numbers. */
+static void fill(const graph *g, uint32_t source, dependence *d)
+{
+    const value_format from = maker(g, source)->quantize;
+    const int zero = from.type == MONA_S8 ? 128 : from.zero;
     for (int q = 0; q < 256; q++) {
-        d[g->nodes[source].output].number = (double)from.scale * (q - lookup->zero);
-        for (uint32_t i = source + 1; i < end; i++)
-            if (d[g->nodes[i].output].source == source)
-                d[g->nodes[i].output].number = number_at(g, &g->nodes[i], d);
-        const double x = d[g->nodes[end].inputs[0]].number;
-        if (isnan(x))
-            return false;
-        lookup->entries[q] = (uint8_t)table_stored(g->nodes[end].quantize, x);
+        d[source].number = (double)from.scale * (q - zero);
+        for (uint32_t v = d[source].next; v != NOTHING; v = d[v].next) {
+            const graph_node *node = maker(g, v);
+            double x[GRAPH_MAX_INPUTS];
+            for (uint32_t k = 0; k < node->input_count; k++)
+                x[k] = d[node->inputs[k]].number;
+            d[v].number = kind_of(node)->at(g, node, x);
+            if (d[v].lookup)
+                d[v].lookup->entries[q] = (uint8_t)(int)table_stored(node->quantize, x[0]);
+        }
     }
-    return true;
+    for (uint32_t v = d[source].next; v != NOTHING; v = d[v].next)
+        if (d[v].lookup) {
+            d[v].lookup->scale = from.scale;
+            d[v].lookup->zero = zero;
+        }
 }
 
 /* Whether only node i, which quantises it, reads a convolution's result, if need be shifted by a
@@ -138,29 +152,6 @@ static bool follows_conv(const graph *g, uint32_t i)
     return p != NOTHING && graph_is_plain_conv(&g->nodes[p]);
 }
 
-/* Makes QUANTIZE `end` a table. alone: nothing else needs its source. */
-static void look_up(graph *g, uint32_t end, uint32_t source, bool alone, const graph_lookup *lookup)
-{
-    graph_node node = g->nodes[end];
-    const value_format made = node.quantize;
-    node.kind = GRAPH_ACTIVATION;
-    node.activation = (graph_activation){.kind = MONA_ACT_TABLE, .lookup = lookup};
-    node.inputs[0] =
-        alone && follows_conv(g, source) ? g->nodes[source].inputs[0] : g->nodes[source].output;
-    graph_replace_node(g, end, node);
-    g->values[node.output].prequantised = made;
-}
-
-/* Whether another table begins at this source, or it is needed itself. */
-static bool is_shared(const graph *g, const dependence *d, uint32_t source, uint32_t end)
-{
-    bool shared = d[g->nodes[source].output].needed;
-    for (uint32_t i = source + 1; i < g->node_count && !shared; i++)
-        shared = i != end && d[g->nodes[i].output].source == source &&
-                 d[g->nodes[i].output].needed && g->nodes[i].kind == GRAPH_QUANTIZE;
-    return shared;
-}
-
 /* Whether a table leaves its numbers as they are. */
 static bool changes_nothing(value_format from, value_format to, const graph_lookup *lookup)
 {
@@ -170,20 +161,41 @@ static bool changes_nothing(value_format from, value_format to, const graph_look
     return same;
 }
 
-static bool tabulate(graph *g, uint32_t end, dependence *d)
+/* Makes the QUANTIZE that computes `end` a table. alone: nothing else needs its source. */
+static void look_up(graph *g, uint32_t end, uint32_t source, bool alone, const graph_lookup *lookup)
 {
-    const uint32_t source = d[g->nodes[end].output].source;
-    graph_lookup *lookup = graph_alloc(g, 1, sizeof *lookup);
-    if (!lookup)
-        return false;
-    const bool filled = fill(g, end, d, lookup);
-    graph_log(g, FUSION_TABLES, &g->nodes[end],
-              filled ? NULL : "channels differ, or there is no number for some of the 256");
-    if (filled && !graph_is_output(g, g->nodes[end].output) &&
-        changes_nothing(g->nodes[source].quantize, g->nodes[end].quantize, lookup))
-        graph_read_instead(g, g->nodes[end].output, g->nodes[source].output);
-    else if (filled)
-        look_up(g, end, source, !is_shared(g, d, source, end), lookup);
+    const uint32_t from = graph_producer(g, source), i = graph_producer(g, end);
+    graph_node node = g->nodes[i];
+    const value_format made = node.quantize;
+    graph_log(g, FUSION_TABLES, &node, NULL);
+    if (!graph_is_output(g, end) && changes_nothing(g->nodes[from].quantize, made, lookup)) {
+        graph_read_instead(g, end, source);
+        return;
+    }
+    node.kind = GRAPH_ACTIVATION;
+    node.activation = (graph_activation){.kind = MONA_ACT_TABLE, .lookup = lookup};
+    node.inputs[0] = alone && follows_conv(g, from) ? g->nodes[from].inputs[0] : source;
+    graph_replace_node(g, i, node);
+    g->values[end].prequantised = made;
+}
+
+static bool tabulate(graph *g, uint32_t source, dependence *d)
+{
+    uint32_t tables = 0;
+    for (uint32_t v = d[source].next; v != NOTHING; v = d[v].next) {
+        if (!d[v].needed || !graph_quantises(maker(g, v)))
+            continue;
+        d[v].lookup = graph_alloc(g, 1, sizeof *d[v].lookup);
+        if (!d[v].lookup)
+            return false;
+        tables++;
+    }
+    if (!tables)
+        return true;
+    fill(g, source, d);
+    for (uint32_t v = d[source].next; v != NOTHING; v = d[v].next)
+        if (d[v].lookup)
+            look_up(g, v, source, tables == 1 && !d[source].needed, d[v].lookup);
     return true;
 }
 
@@ -207,11 +219,9 @@ bool pass_tabulate(graph *g, format_error *error)
     }
     find_sources(g, d);
     find_needs(g, d);
-    for (uint32_t i = 0; i < g->node_count && ok; i++) {
-        const dependence made = d[g->nodes[i].output];
-        if (g->nodes[i].kind == GRAPH_QUANTIZE && made.needed && made.source != i)
-            ok = tabulate(g, i, d);
-    }
+    for (uint32_t v = 0; v < g->value_count && ok; v++)
+        if (d[v].source == v)
+            ok = tabulate(g, v, d);
     if (ok)
         remove_unused(g, d);
     free(d);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "formats/compiler/precision/layers.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,9 +136,9 @@ static bool no_such_layer(const layers *l, const char *name, format_error *error
 bool layers_pin(layers *l, graph *g, const char *name, bool int8, format_error *error)
 {
     unsigned i = l->count; /* the last: copies for a layer are before it and have its name */
-    while (i-- > 0 && strcmp(l->items[i].about.name, name))
-        ;
-    if (i == UINT_MAX)
+    while (i && strcmp(l->items[i - 1].about.name, name))
+        i--;
+    if (!i--)
         return no_such_layer(l, name, error);
     if (int8 && !l->items[i].about.int8 && l->items[i].about.prequantised)
         return format_fail(

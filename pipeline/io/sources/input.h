@@ -122,7 +122,6 @@ typedef struct input {
     bool widened;       /* frames are converted to the format of the stream, which holds more */
     fields_mode made;   /* what was made of fields, if that changes the number of frames */
     like_first like;    /* what later frames are converted to */
-    bool maybe_opaque;  /* as transparency_is_open says */
     bool filled;        /* transparent parts of a frame are filled, and that is told */
     bool premultiplied; /* the colours of a TIFF by its alpha */
     int64_t shift;      /* subtracted from all times; in AV_TIME_BASE units, as the next two are */

@@ -49,12 +49,11 @@ static bool choose_planes(input *in, picture_chroma chroma, pipeline_error *erro
         widen(in, video);
     if (!pictures && pixels_has_planes(video->format))
         return true;
-    in->maybe_opaque = transparency_is_open(video);
-    const bool shows =
-        in->maybe_opaque && transparency_find(in->from.kind, &in->settings, in->video);
-    in->planes = picture_planes_format(!in->maybe_opaque ? video->format
-                                       : shows           ? AV_PIX_FMT_BGRA
-                                                         : AV_PIX_FMT_BGR0,
+    const bool open = transparency_is_open(video);
+    const bool shows = open && transparency_find(in->from.kind, &in->settings, in->video);
+    in->planes = picture_planes_format(!open   ? video->format
+                                       : shows ? AV_PIX_FMT_BGRA
+                                               : AV_PIX_FMT_BGR0,
                                        chroma);
     if (in->planes == AV_PIX_FMT_NONE)
         return !pictures ||

@@ -324,12 +324,34 @@ static void functions_of_one_number_are_tables(void **state)
             &options, qnet_s8.scale);
         print_message("%-16s %u of %u INT8, %.2f %% changed, at most %.3f steps\n", cases[i].name,
                       o.int8, o.convs, 100 * o.changed, o.most);
-        assert_int_equal(o.convs,
-                         3); /* of the input's planes and two, of which one has the table */
+        assert_int_equal(o.convs, 3); /* two, of which one has the table, and the output's copy */
         assert_int_equal(o.int8, 3);
         assert_true(o.changed < 0.16); /* of two layers */
         assert_true(o.most < 1.125);
     }
+}
+
+/* Channels that differ have no table in common, whatever clips their numbers afterwards. */
+static void channels_that_differ_have_no_table(void **state)
+{
+    (void)state;
+    const compiler_options options = to_half_from(MONA_S8);
+    float gains[24];
+    char inputs[64];
+    qmap x;
+    qnet n = qnet_begin(&x, SIDE);
+    for (int c = 0; c < 24; c++)
+        gains[c] = 0.25f + 0.05f * (float)c;
+    ob_constant(n.b, "gains", "24 1 1", gains);
+    x = qnet_quantise(&n, x, qnet_image);
+    x = qnet_quantise(&n, qnet_conv(&n, x, 24, 3, 1, qnet_s8), qnet_s8);
+    snprintf(inputs, sizeof inputs, "%s gains", x.name);
+    qnet_node(&n, "Mul", inputs, x.name);
+    x = qnet_quantise(&n, qnet_one(&n, "Relu", x), qnet_u8);
+    const outcome o = run(qnet_end(&n, x), &options, qnet_u8.scale);
+    print_message("%.2f %% changed, at most %.3f steps\n", 100 * o.changed, o.most);
+    assert_true(o.changed < 0.05);
+    assert_true(o.most < 2.8 + 1.125); /* 2.8: what a step of the product's argument makes of it */
 }
 
 static void refuse_pin(onnx_builder *b, bool int8, const char *why)
@@ -453,6 +475,7 @@ int main(void)
         cmocka_unit_test(coarse_scales_are_exact),
         cmocka_unit_test(functions_are_tables_of_their_results),
         cmocka_unit_test(functions_of_one_number_are_tables),
+        cmocka_unit_test(channels_that_differ_have_no_table),
         cmocka_unit_test(some_pins_are_refused),
         cmocka_unit_test(turned_weights_are_as_near_as_told),
         cmocka_unit_test(some_stay_on_arrays),
