@@ -100,14 +100,38 @@ static bool load_so(graph *g, const compiler_options *o, uint32_t i)
     return true;
 }
 
-/* Whether the value has this scale already. */
+/* Whether the node makes new numbers of those whose format it has, which only the model rounds. */
+static bool blends(const graph *g, const graph_node *node)
+{
+    return kind_of(node)->format == FORMAT_SOURCE && kind_of(node)->rounds == ROUNDS_KEEPS &&
+           node->resize.mode != MONA_RESIZE_NEAREST && !graph_is_prequantised(g, node->output);
+}
+
+/* The last such node on the way from the root to a value, or UINT32_MAX. */
+static uint32_t blender(const graph *g, uint32_t value)
+{
+    for (const uint32_t root = quantize_root(g, value); value != root;) {
+        const uint32_t p = graph_producer(g, value);
+        if (blends(g, &g->nodes[p]))
+            return p;
+        value = g->nodes[p].inputs[0];
+    }
+    return UINT32_MAX;
+}
+
+/* Whether the value has this scale already, or new numbers have it for this QUANTIZE alone. */
 static bool is_done(graph *g, uint32_t i)
 {
     const graph_node quantize = g->nodes[i];
-    const uint32_t root = quantize_root(g, quantize.inputs[0]);
-    if (!graph_same_format(g->values[root].prequantised, quantize.quantize) ||
+    const uint32_t x = quantize.inputs[0], p = blender(g, x);
+    if (!graph_same_format(g->values[quantize_root(g, x)].prequantised, quantize.quantize) ||
         graph_is_output(g, quantize.output))
         return false;
+    if (p != UINT32_MAX) {
+        if (p != graph_private_producer(g, i, 0) || blender(g, g->nodes[p].inputs[0]) != UINT32_MAX)
+            return false;
+        g->values[x].prequantised = quantize.quantize;
+    }
     graph_read_instead(g, quantize.output, quantize.inputs[0]);
     graph_remove_node(g, i);
     return true;
@@ -217,7 +241,8 @@ static bool needs_half(const graph *g, const graph_node *node, uint32_t k)
         return false;
     const kind_format format = kind_of(node)->format;
     const uint8_t zero = g->values[quantize_root(g, node->inputs[k])].prequantised.zero;
-    return format == FORMAT_CONVERTED || (joins(g, node) && parts_differ(g, node)) ||
+    return format == FORMAT_CONVERTED || blends(g, node) ||
+           (joins(g, node) && parts_differ(g, node)) ||
            (zero && !joins(g, node) && !quantize_takes_zero(g, node, k)) ||
            (kind_has_filter(node) && k == 0 &&
             (g->values[quantize_root(g, node->inputs[0])].whole || !fits_8_bits(g, node)));

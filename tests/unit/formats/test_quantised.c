@@ -444,6 +444,49 @@ static void a_concat_may_be_an_output(void **state)
     assert_true(o.most < 3.125); /* a step of its parts is two of these */
 }
 
+/* Resampling makes numbers between those of its source and, if cubic, beyond them. They are rounded
+ * where the model does, and by its scale; samples that are only repeated stay as they are. */
+static void resampling_rounds_where_the_model_does(void **state)
+{
+    (void)state;
+    static const quantisation fine = {1 / 255.f, 120, false}, wide = {3 / 255.f, 120, false};
+    static const struct {
+        const char *mode;
+        quantisation y;
+        unsigned int8; /* convolutions that read 8 bits */
+        bool float_out, twice, read_twice;
+    } cases[] = {{"linear", fine, 2, false, false, false},
+                 {"cubic", wide, 2, false, false, false},
+                 {"linear", qnet_image, 1, false, false, false},
+                 {"linear", qnet_image, 2, false, true, false},
+                 {"linear", qnet_image, 1, false, false, true},
+                 {"linear", fine, 1, true, false, false},
+                 {"nearest", wide, 2, false, false, false}};
+    const compiler_options options = to_half_from(MONA_S8);
+    const float scales[4] = {1, 1, 2, 2};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char inputs[80];
+        qmap x, between;
+        qnet n = qnet_begin(&x, SIDE);
+        ob_constant(n.b, "scales", "4", scales);
+        ob_constant(n.b, "none", "0", scales);
+        x = qnet_quantise(&n, x, qnet_image);
+        for (int k = 0; k <= (int)cases[i].twice; k++) {
+            snprintf(inputs, sizeof inputs, "%s none scales", x.name);
+            ob_string(n.b, qnet_node(&n, "Resize", inputs, x.name), "mode", cases[i].mode);
+        }
+        between = x;
+        x = cases[i].float_out ? x : qnet_quantise(&n, x, cases[i].y);
+        x = cases[i].read_twice ? qnet_add(&n, x, between) : x;
+        const outcome o = run(qnet_end(&n, qnet_max_pool(&n, x)), &options, cases[i].y.scale);
+        print_message("%s, %zu: %u of %u INT8, %.2f %% changed, at most %.3f steps\n",
+                      cases[i].mode, i, o.int8, o.convs, 100 * o.changed, o.most);
+        assert_true(o.changed < rarely(cases[i].y));
+        assert_true(o.most < 1.125);
+        assert_int_equal(o.int8, cases[i].int8);
+    }
+}
+
 /* ---- networks ----------------------------------------------------------------------------- */
 
 static void networks_are_int8(void **state)
@@ -480,6 +523,7 @@ int main(void)
         cmocka_unit_test(turned_weights_are_as_near_as_told),
         cmocka_unit_test(some_stay_on_arrays),
         cmocka_unit_test(a_concat_may_be_an_output),
+        cmocka_unit_test(resampling_rounds_where_the_model_does),
         cmocka_unit_test(networks_are_int8),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
