@@ -44,16 +44,16 @@ static scale_errors errors_of(const graph *g, const graph_node *node, const valu
     const value_format in = formats[node->inputs[0]], out = formats[node->output];
     scale_errors e = {.exact = true};
     for (uint32_t o = 0; o < g->values[node->output].channels; o++) {
-        const double sum_scale =
-            node->conv.weight_scales ? (double)in.scale * (double)node->conv.weight_scales[o] : 0;
-        const double ratio = sum_scale / (double)out.scale;
         if (!weights_keep_scales(g, node, o, (double)in.scale, (double)out.scale)) {
             e.rounded_anew = true;
             continue;
         }
         int exponent;
-        const double zero = (double)out.scale * out.zero;
-        const double bias = ((double)node->conv.bias[o] + zero) / sum_scale;
+        const double shifted = (double)node->conv.bias[o] + (double)out.scale * out.zero;
+        const double sum_scale =
+            (double)in.scale *
+            weights_kept_scale(g, node, o, shifted, (double)in.scale, (double)out.scale);
+        const double ratio = sum_scale / (double)out.scale, bias = shifted / sum_scale;
         e.scale = fmax(e.scale, scale_error(ratio));
         e.clamped =
             fmax(e.clamped, (double)weights_clamped(g, node, o) * largest_count(in) * ratio);

@@ -120,11 +120,29 @@ bool weights_keep_scales(const graph *g, const graph_node *node, uint32_t o, dou
            factor <= 65504;
 }
 
-/* The same for weights that keep their scales. */
-static void keep_scales(const graph_node *node, uint32_t o, double in_scale, double unit,
-                        int8_weights *q)
+/* What a bias loses that counts in these units. */
+static double bias_loss(double bias, double unit)
 {
-    const double scale = (double)node->conv.weight_scales[o];
+    return fabs(bias - nearbyint(bias / unit) * unit);
+}
+
+double weights_kept_scale(const graph *g, const graph_node *node, uint32_t o, double bias,
+                          double in_scale, double unit)
+{
+    const size_t filter = weights_filter(g, node);
+    const double largest = weights_largest(node->conv.weights + o * filter, filter);
+    double scale = (double)node->conv.weight_scales[o];
+    while (bias_loss(bias, in_scale * scale) > unit / 64 &&
+           in_scale * scale / 2 >= unit * 0x1p-14 && 2 * largest < (WEIGHT_MAX + 0.5) * scale)
+        scale /= 2;
+    return scale;
+}
+
+/* The same for weights that keep their scales. */
+static void keep_scales(const graph *g, const graph_node *node, uint32_t o, double in_scale,
+                        double unit, int8_weights *q)
+{
+    const double scale = weights_kept_scale(g, node, o, (double)node->conv.bias[o], in_scale, unit);
     for (size_t i = o * q->filter; i < (o + 1) * q->filter; i++)
         q->weights[i] = (int8_t)fmax(
             -WEIGHT_MAX, fmin(nearbyint((double)node->conv.weights[i] / scale), WEIGHT_MAX));
@@ -160,7 +178,7 @@ static bool quantize_output(const graph *g, const graph_node *node, uint32_t o, 
     const float *w = node->conv.weights + o * q->filter;
     const double largest = weights_largest(w, q->filter);
     if (weights_keep_scales(g, node, o, in_scale, unit)) {
-        keep_scales(node, o, in_scale, unit, q);
+        keep_scales(g, node, o, in_scale, unit, q);
         return true;
     }
     const bool learnt = take_learnt(node, o, in_scale / unit, q);

@@ -13,8 +13,9 @@
  * channel of zeros still has a scale for its bias.
  *
  * Weights that the model has quantised keep their scales: scale16 = f16(a w / s). So results differ
- * from the model's, relatively by up to 2^-11. Only if scale16 is not a normal fp16 number are the
- * weights rounded again. */
+ * from the model's, relatively by up to 2^-11. Where w is so coarse that the bias would be rounded
+ * noticeably, as that of a copy to another zero point, for which qw = 1, w / 2^k counts 2^k qw.
+ * Only if scale16 is not a normal fp16 number are the weights rounded again. */
 #ifndef MONA_COMPILER_WEIGHTS_H
 #define MONA_COMPILER_WEIGHTS_H
 
@@ -53,6 +54,10 @@ size_t weights_clamped(const graph *g, const graph_node *node, uint32_t o);
 /* Whether output o of a CONV keeps the scales that the model gives its weights. */
 bool weights_keep_scales(const graph *g, const graph_node *node, uint32_t o, double in_scale,
                          double unit);
+
+/* The scale that it keeps, or a part of that by a power of two, which suits this bias. */
+double weights_kept_scale(const graph *g, const graph_node *node, uint32_t o, double bias,
+                          double in_scale, double unit);
 
 /* Quantises the weights of a CONV for an input of this scale. unit: the real value of 1 in t.
  * correct: add to each bias what rounded weights take from the mean of the output, computed from

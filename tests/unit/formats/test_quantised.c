@@ -444,6 +444,25 @@ static void a_concat_may_be_an_output(void **state)
     assert_true(o.most < 3.125); /* a step of its parts is two of these */
 }
 
+/* A copy to a finer scale has its zero point to a small part of a step, not to a step of its
+ * source. */
+static void copies_keep_their_zero_point(void **state)
+{
+    (void)state;
+    static const quantisation finer[] = {{0.3f / 127, 101, false}, {0.07f / 127, -77, true}};
+    const compiler_options options = to_half_from(MONA_S8);
+    for (size_t i = 0; i < sizeof finer / sizeof *finer; i++) {
+        qmap x;
+        qnet n = qnet_begin(&x, SIDE);
+        x = qnet_max_pool(&n, qnet_quantise(&n, x, qnet_image));
+        const outcome o =
+            run(qnet_end(&n, qnet_quantise(&n, x, finer[i])), &options, finer[i].scale);
+        print_message("to %g: at most %.3f steps\n", (double)finer[i].scale, o.most);
+        assert_true(o.most < 0.125);
+        assert_int_equal(o.int8, 2);
+    }
+}
+
 /* Resampling makes numbers between those of its source and, if cubic, beyond them. They are rounded
  * where the model does, and by its scale; samples that are only repeated stay as they are. */
 static void resampling_rounds_where_the_model_does(void **state)
@@ -523,6 +542,7 @@ int main(void)
         cmocka_unit_test(turned_weights_are_as_near_as_told),
         cmocka_unit_test(some_stay_on_arrays),
         cmocka_unit_test(a_concat_may_be_an_output),
+        cmocka_unit_test(copies_keep_their_zero_point),
         cmocka_unit_test(resampling_rounds_where_the_model_does),
         cmocka_unit_test(networks_are_int8),
     };
