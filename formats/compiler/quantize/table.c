@@ -44,22 +44,22 @@ static double highest(value_format result)
     return result.type == MONA_U8 ? 255 : 127;
 }
 
-/* In the steps of a format, before it is rounded. */
-static double in_steps(value_format format, double x)
+/* In the steps of a format, cut off where it ends. */
+static double cut_off(value_format format, double steps)
 {
     const double low = format.type == MONA_U8 ? 0 : -128;
-    return fmax(low, fmin(x / (double)format.scale + format.zero, highest(format)));
+    return fmax(low, fmin(steps, highest(format)));
 }
 
 double table_stored(value_format format, double x)
 {
-    return nearbyint(in_steps(format, x));
+    return cut_off(format, nearbyint(x / (double)format.scale) + format.zero);
 }
 
-/* The function's result so. */
+/* The function's result in these steps, before it is rounded. */
 static double stored_at(const graph_activation *f, value_format result, double x)
 {
-    return in_steps(result, table_function(f, x));
+    return cut_off(result, table_function(f, x) / (double)result.scale + result.zero);
 }
 
 /* Moves an end of the range to where the stored result begins to differ from its value far out on
@@ -118,6 +118,6 @@ void table_fill(const graph_activation *function, table_source from, value_forma
     if (function->lookup)
         memcpy(table, function->lookup->entries, ENTRIES);
     for (int q = 0; q < ENTRIES && !function->lookup; q++)
-        table[q] = (uint8_t)(int)nearbyint(
-            stored_at(function, result, (double)from.scale * (q - from.zero)));
+        table[q] = (uint8_t)(int)table_stored(
+            result, table_function(function, (double)from.scale * (q - from.zero)));
 }

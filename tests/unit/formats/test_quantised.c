@@ -331,6 +331,22 @@ static void functions_of_one_number_are_tables(void **state)
     }
 }
 
+/* Halves are rounded to the even number of steps from zero, wherever that is stored. */
+static void tables_round_halves_as_onnx_does(void **state)
+{
+    (void)state;
+    static const quantisation twice[] = {
+        {0x1p-5f, 31, false}, {0x1p-5f, 40, false}, {0x1p-5f, -77, true}};
+    const compiler_options options = to_half_from(MONA_S8);
+    for (size_t i = 0; i < sizeof twice / sizeof *twice; i++) {
+        qmap x;
+        qnet n = qnet_begin(&x, SIDE);
+        x = qnet_one(&n, "Relu", qnet_quantise(&n, x, (quantisation){0x1p-6f, 0, true}));
+        const outcome o = run(qnet_end(&n, qnet_quantise(&n, x, twice[i])), &options, 0x1p-6f);
+        assert_true(o.most == 0);
+    }
+}
+
 /* Channels that differ have no table in common, whatever clips their numbers afterwards. */
 static void channels_that_differ_have_no_table(void **state)
 {
@@ -537,6 +553,7 @@ int main(void)
         cmocka_unit_test(coarse_scales_are_exact),
         cmocka_unit_test(functions_are_tables_of_their_results),
         cmocka_unit_test(functions_of_one_number_are_tables),
+        cmocka_unit_test(tables_round_halves_as_onnx_does),
         cmocka_unit_test(channels_that_differ_have_no_table),
         cmocka_unit_test(some_pins_are_refused),
         cmocka_unit_test(turned_weights_are_as_near_as_told),
