@@ -118,19 +118,20 @@ static const graph_node *maker(const graph *g, uint32_t value)
     return &g->nodes[graph_producer(g, value)];
 }
 
-/* Computes all that depends on a source, for each of its numbers. */
+/* Computes all that depends on a source, for each of its numbers, in fp32 as ONNX does: otherwise
+ * what is half a step there would be rounded as a little more or less. */
 static void fill(const graph *g, uint32_t source, dependence *d)
 {
     const value_format from = maker(g, source)->quantize;
     const int zero = from.type == MONA_S8 ? 128 : from.zero;
     for (int q = 0; q < 256; q++) {
-        d[source].number = (double)from.scale * (q - zero);
+        d[source].number = (double)(from.scale * (float)(q - zero));
         for (uint32_t v = d[source].next; v != NOTHING; v = d[v].next) {
             const graph_node *node = maker(g, v);
             double x[GRAPH_MAX_INPUTS];
             for (uint32_t k = 0; k < node->input_count; k++)
                 x[k] = d[node->inputs[k]].number;
-            d[v].number = kind_of(node)->at(g, node, x);
+            d[v].number = (double)(float)kind_of(node)->at(g, node, x);
             if (d[v].lookup)
                 d[v].lookup->entries[q] = (uint8_t)(int)table_stored(node->quantize, x[0]);
         }

@@ -53,7 +53,8 @@ static double cut_off(value_format format, double steps)
 
 double table_stored(value_format format, double x)
 {
-    return cut_off(format, nearbyint(x / (double)format.scale) + format.zero);
+    const float steps = (float)(x / (double)format.scale); /* as QuantizeLinear divides */
+    return cut_off(format, nearbyint((double)steps) + format.zero);
 }
 
 /* The function's result in these steps, before it is rounded. */
