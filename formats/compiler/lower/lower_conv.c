@@ -156,15 +156,31 @@ static bool add_half_weights(lowering *l, const graph_node *node, mona_file_conv
 
 /* ---- operators ---------------------------------------------------------------------------- */
 
-/* The node with the zero of its sums in its biases. */
-static bool shift_bias(lowering *l, graph_node *node, table_source sums)
+/* What fp16 makes of the scale by which the sums of output o become steps, relatively. */
+static double scale_kept(const lowering *l, const graph_node *node, uint32_t o, double unit,
+                         double step)
+{
+    const value_format in = l->formats[node->inputs[0]];
+    double scale = unit / step;
+    if (!format_is_half(in)) {
+        if (!weights_keep_scales(l->g, node, o, (double)in.scale, unit))
+            return 1;
+        scale = (double)in.scale * (double)node->conv.weight_scales[o] / unit;
+    }
+    return half_value(half_from_double(scale)) / scale;
+}
+
+/* The node with the zero of its sums in its biases, such that it stays one with a scale of fp16. */
+static bool shift_bias(lowering *l, graph_node *node, double unit, table_source sums)
 {
     const uint32_t outputs = l->g->values[node->output].channels;
     float *bias = malloc(outputs * sizeof *bias);
     if (!bias)
         return format_fail(l->error, "out of memory");
     for (uint32_t o = 0; o < outputs; o++)
-        bias[o] = (float)((double)node->conv.bias[o] + (double)sums.scale * sums.zero);
+        bias[o] = (float)((double)node->conv.bias[o] +
+                          (double)sums.scale * sums.zero /
+                              scale_kept(l, node, o, unit, (double)sums.scale));
     node->conv.bias = bias;
     return true;
 }
@@ -189,7 +205,7 @@ bool lower_conv(lowering *l, const graph_node *node)
     const table_source sums =
         table ? table_find_source(l->g, node, l->formats) : (table_source){out.scale, out.zero};
     graph_node shifted = *node;
-    if (sums.zero && !shift_bias(l, &shifted, sums))
+    if (sums.zero && !shift_bias(l, &shifted, unit, sums))
         return false;
     const bool ok = add_weights(l, &shifted, unit, &op.conv);
     if (sums.zero)
