@@ -134,8 +134,8 @@ bool op_conv_integer(op_call *c)
         return false;
     v.bias = NULL;
     v.exact = true;
-    v.x = requantize_centred(c, 0, 2);
-    v.weights = requantize_centred(c, 1, 3);
+    v.x = requantize_centred(c, 0, 2, 0);
+    v.weights = requantize_centred(c, 1, 3, 0);
     return v.x && v.weights && convolve(c, &v, op_store_numbers, c->out);
 }
 
@@ -152,8 +152,8 @@ bool op_qlinear_conv(op_call *c)
         return false;
     v.bias = NULL;
     v.exact = true;
-    v.x = requantize_centred(c, 0, 2);
-    v.weights = requantize_centred(c, 3, 5);
+    v.x = requantize_centred(c, 0, 2, 0);
+    v.weights = requantize_centred(c, 3, 5, 0);
     rule.bias = bias;
     rule.samples = tensor_split(c->out, 1).after;
     return v.x && v.weights && convolve(c, &v, requantize_store, &rule);

@@ -108,20 +108,21 @@ bool op_matmul(op_call *c)
            multiply(c, &p, op_floats(c, 0), op_floats(c, 1), false, op_store_numbers, c->out);
 }
 
-static bool one_zero(op_call *c, uint32_t i)
+/* The product of the operands minus their zero points; i: the input of the second, before its own
+ * zero point at `zero`. */
+static bool multiply_centred(op_call *c, const product *p, uint32_t i, uint32_t zero,
+                             op_store *store, void *to)
 {
-    const tensor *zero = op_in(c, i);
-    return !zero || zero->count == 1 ||
-           op_fail(c, "has %zu zero points for its second operand; supported: one", zero->count);
+    return multiply(c, p, requantize_centred(c, 0, 2, requantize_rows(op_in(c, 0)->rank)),
+                    requantize_centred(c, i, zero, requantize_columns(op_in(c, i)->rank)), true,
+                    store, to);
 }
 
 bool op_matmul_integer(op_call *c)
 {
     product p;
-    return read_product(c, op_in(c, 0), op_in(c, 1), &p) && one_zero(c, 3) &&
-           make_result(c, &p, ELEMENT_INT32) &&
-           multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 1, 3), true,
-                    op_store_numbers, c->out);
+    return read_product(c, op_in(c, 0), op_in(c, 1), &p) && make_result(c, &p, ELEMENT_INT32) &&
+           multiply_centred(c, &p, 1, 3, op_store_numbers, c->out);
 }
 
 bool op_qlinear_matmul(op_call *c)
@@ -129,10 +130,8 @@ bool op_qlinear_matmul(op_call *c)
     product p;
     requantize rule;
     return read_product(c, op_in(c, 0), op_in(c, 3), &p) &&
-           requantize_read(c, (size_t)p.columns, &rule) && one_zero(c, 5) &&
-           make_result(c, &p, op_in(c, 7)->type) &&
-           multiply(c, &p, requantize_centred(c, 0, 2), requantize_centred(c, 3, 5), true,
-                    requantize_store, &rule);
+           requantize_read(c, (size_t)p.columns, &rule) && make_result(c, &p, op_in(c, 7)->type) &&
+           multiply_centred(c, &p, 3, 5, requantize_store, &rule);
 }
 
 op_gemm_form op_gemm_read(const onnx_node *node)

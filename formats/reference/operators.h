@@ -205,8 +205,12 @@ size_t op_scale_at(const op_scales *s, size_t i);
 
 /* ---- QLinearConv, QLinearMatMul and the ...Integer operators ---- */
 /* Input i minus its zero point, input `zero` (left out: 0), as floats with integer values. There is
- * one zero point for all, or one for each index of the first axis. NULL: failed. */
-const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero);
+ * one zero point for all, or one for each index of an axis, if it has that. NULL: failed. */
+const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero, uint32_t axis);
+/* The axes of zero points of the operands of a product: rows of the first, columns of the second;
+ * a vector has none. */
+uint32_t requantize_rows(uint32_t rank);
+uint32_t requantize_columns(uint32_t rank);
 
 /* out = (sum + bias) * (x scale * w scale / y scale) + y zero point, rounded to nearest, halves to
  * even. */

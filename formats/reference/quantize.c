@@ -129,21 +129,33 @@ bool op_dynamic_quantize(op_call *c)
 
 /* ---- products and convolutions ------------------------------------------------------------- */
 
-const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero)
+const float *requantize_centred(op_call *c, uint32_t i, uint32_t zero, uint32_t axis)
 {
     const tensor *t = op_in(c, i), *z = op_in(c, zero);
-    const size_t rows = t->rank ? (size_t)t->dims[0] : 1;
-    if (z && z->count != 1 && z->count != rows) {
-        op_fail(c, "has %zu zero points in input %u; expected 1 or %zu", z->count, zero, rows);
+    const size_t along = axis < t->rank ? (size_t)t->dims[axis] : 1;
+    if (z && z->count != 1 && z->count != along) {
+        op_fail(c, "has %zu zero points in input %u; expected 1 or %zu", z->count, zero, along);
         return NULL;
     }
     float *data = op_scratch(c, t->count, sizeof *data);
-    const size_t each = rows ? t->count / rows : 0;
+    size_t each = 1;
+    for (uint32_t k = axis + 1; k < t->rank; k++)
+        each *= (size_t)t->dims[k];
     for (size_t k = 0; data && k < t->count; k++) {
-        const size_t at = z && z->count != 1 ? k / each : 0;
+        const size_t at = z && z->count != 1 ? k / each % along : 0;
         data[k] = (float)(tensor_number(t, k) - (z ? tensor_number(z, at) : 0));
     }
     return data;
+}
+
+uint32_t requantize_rows(uint32_t rank)
+{
+    return rank > 1 ? rank - 2 : rank;
+}
+
+uint32_t requantize_columns(uint32_t rank)
+{
+    return rank > 1 ? rank - 1 : rank;
 }
 
 bool requantize_read(op_call *c, size_t channels, requantize *r)

@@ -312,6 +312,16 @@ save("array_quantised", [
      "wz": np.zeros(3, np.int8), "ys": np.float32(0.5), "yz": np.uint8(100), "mz": np.uint8(3), "nz": np.int8(-5),
      "qs": np.array([0.5, 0.25, 0.125], np.float32), "qz": np.ones(3, np.int8)}, opset=19)
 
+rows, columns = np.array([3, 10, 255], np.uint8), np.array([-9, 100], np.int8)
+of_each = (m.astype(int) - rows[:, None]) @ (n.astype(int) - columns)
+scales = np.float32(0.02) * np.array([0.01, 0.02], np.float32) / np.float32(0.5)
+save("array_zero_points", [  # of rows and columns
+    node("MatMulInteger", "m n rows columns", "y"), node("QLinearMatMul", "m ms rows n ns columns ys yz", "z")],
+    {"m": m, "n": n},
+    {"y": of_each.astype(np.int32), "z": np.clip(np.rint(of_each * scales) + 100, 0, 255).astype(np.uint8)},
+    {"rows": rows, "columns": columns, "ms": np.float32(0.02), "ns": np.array([0.01, 0.02], np.float32),
+     "ys": np.float32(0.5), "yz": np.uint8(100)})
+
 x = np.array([0.1, -3.3, 460, 1e-3, 449, 7.5, -0.4, 70000], np.float32)
 i = np.array([-9, 7, 300, -300, 2 ** 33 + 5], np.int64)
 save("array_casts", [  # 17: FLOAT8E4M3FN, 22: INT4

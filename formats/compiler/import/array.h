@@ -137,9 +137,9 @@ array array_add(importer *im, mona_type type, uint32_t rank, const int64_t *dims
                 const graph_array *record, const array *operands, uint32_t count);
 
 /* For products and convolutions of quantised operands: input i minus its zero point, which is input
- * `zero` if there is one; and conversion of sums to the result's scale and zero point, with one
- * scale for all or one for each index of the axis. */
-array array_centred(importer *im, uint32_t i, uint32_t zero);
+ * `zero` if there is one; and conversion of sums to the result's scale and zero point. There is one
+ * zero point or scale for all, or one for each index of the axis. */
+array array_centred(importer *im, uint32_t i, uint32_t zero, uint32_t axis);
 array array_requantize(importer *im, array sum, uint32_t axis);
 
 /* ---- forms of a value (array_forms.c) ------------------------------------------------------- */

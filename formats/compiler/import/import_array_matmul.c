@@ -48,27 +48,37 @@ bool import_array_gemm(importer *im)
 
 /* ---- integers ----------------------------------------------------------------------------- */
 
-array array_centred(importer *im, uint32_t i, uint32_t zero)
+array array_centred(importer *im, uint32_t i, uint32_t zero, uint32_t axis)
 {
     const array x = array_in(im, i);
     if (!import_has(im, zero))
         return x;
     array z = array_in(im, zero);
     const size_t count = array_ok(z) ? im->g->values[z.value].count : 1;
-    if (array_ok(x) && count != 1 && (!x.rank || count != (size_t)x.dims[0]))
-        return array_fail(im, "has %zu zero points in input %u; expected 1 or one for each row",
-                          count, zero);
-    if (count != 1) /* one for each row, or for each output */
-        z = array_place(im, array_view(im, z, 1, &(int64_t){(int64_t)count}), x.rank, 0);
+    const size_t along = array_ok(x) && axis < x.rank ? (size_t)x.dims[axis] : 1;
+    if (array_ok(x) && count != 1 && count != along)
+        return array_fail(im, "has %zu zero points in input %u; expected 1 or %zu", count, zero,
+                          along);
+    if (count != 1)
+        z = array_place(im, array_view(im, z, 1, &(int64_t){(int64_t)count}), x.rank, axis);
     else if (array_ok(z))
         z.rank = 0;
     return array_binary(im, MONA_S32, MONA_FN_SUB, x, z);
 }
 
+/* Operands of a product: the first, and the second in input i, whose zero point is input `zero`. */
+static bool centred_operands(importer *im, uint32_t i, uint32_t zero, array *a, array *b)
+{
+    *a = array_centred(im, 0, 2, requantize_rows(array_in(im, 0).rank));
+    *b = array_centred(im, i, zero, requantize_columns(array_in(im, i).rank));
+    return as_matrices(im, a, b);
+}
+
 bool import_array_matmul_integer(importer *im)
 {
-    array a = array_centred(im, 0, 2), b = array_centred(im, 1, 3);
-    return as_matrices(im, &a, &b) && array_bind(im, 0, array_matmul(im, MONA_S32, a, b));
+    array a, b;
+    return centred_operands(im, 1, 3, &a, &b) &&
+           array_bind(im, 0, array_matmul(im, MONA_S32, a, b));
 }
 
 /* round(sum * (x_scale w_scale / y_scale)) + zero point, saturated. If w has a scale for each
@@ -93,8 +103,8 @@ array array_requantize(importer *im, array sum, uint32_t axis)
 
 bool import_array_qlinear_matmul(importer *im)
 {
-    array a = array_centred(im, 0, 2), b = array_centred(im, 3, 5);
-    if (!as_matrices(im, &a, &b))
+    array a, b;
+    if (!centred_operands(im, 3, 5, &a, &b))
         return false;
     const array sum = array_matmul(im, MONA_S64, a, b);
     return array_bind(im, 0, array_requantize(im, sum, a.rank - 1));

@@ -68,14 +68,15 @@ bool import_array_conv(importer *im)
 bool import_array_conv_integer(importer *im)
 {
     return array_bind(
-        im, 0, convolve(im, MONA_S32, array_centred(im, 0, 2), array_centred(im, 1, 3), 1, NULL));
+        im, 0,
+        convolve(im, MONA_S32, array_centred(im, 0, 2, 0), array_centred(im, 1, 3, 0), 1, NULL));
 }
 
 bool import_array_qlinear_conv(importer *im)
 {
     const array bias = import_has(im, 8) ? array_in(im, 8) : array_none;
-    const array sum = convolve(im, MONA_S64, array_centred(im, 0, 2), array_centred(im, 3, 5), 3,
-                               import_has(im, 8) ? &bias : NULL);
+    const array sum = convolve(im, MONA_S64, array_centred(im, 0, 2, 0), array_centred(im, 3, 5, 0),
+                               3, import_has(im, 8) ? &bias : NULL);
     return array_bind(im, 0, array_requantize(im, sum, 1));
 }
 
