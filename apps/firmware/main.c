@@ -19,7 +19,7 @@ enum {
     FRAMES = 3,
     /* Determined once with `mona inspect`; the program checks them below. */
     PLAN_BYTES = 16 * 1024,
-    ARENA_BYTES = 256 * 1024,
+    ARENA_BYTES = 384 * 1024, /* as much as AVX2 needs */
 };
 
 static alignas(MONA_ALIGNMENT) uint8_t plan_memory[PLAN_BYTES];
