@@ -5,9 +5,11 @@
   peers.py BUILD [--rounds 5] [--threads 2] [--nets NAME,...]
 
 Nets have deterministic random weights: plain 3x3 nets by make_plain.py, 1080 x 1920 in, one of ResNet-50's shape by
-make_resnet.py, 3 x 224 x 224 in, and published architectures by make_networks.py; those of INT8 are calibrated on the rendered scene. Each round runs every contender once; a figure is the
-median over rounds of the contender's own median, so that a disturbance of the machine affects all alike. Needs Debian's
-python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench (make bench-peers sees to both).
+make_resnet.py, 3 x 224 x 224 in, and published architectures by make_networks.py. mona int8 is the fp32 file,
+calibrated on the rendered scene; mona qdq is the quantised file, which ONNX Runtime runs as ORT int8. Each round runs
+every contender once; a figure is the median over rounds of the contender's own median, so that a disturbance of the
+machine affects all alike. Needs Debian's python3-onnx and python3-numpy, and npm's onnxruntime-node in BUILD/bench
+(make bench-peers sees to both).
 """
 import argparse
 import collections
@@ -73,13 +75,14 @@ def make_nets(names, folder, mona, film):
     for name in names:
         stem = os.path.join(folder, NETS[name].stem)
         files[name] = {k: stem + end for k, end in (
-            ("ORT fp32", ".onnx"), ("ORT int8", "_qdq.onnx"), ("mona int8", "_int8.mona"), ("mona fp16", "_fp16.mona"))}
+            ("ORT fp32", ".onnx"), ("ORT int8", "_qdq.onnx"), ("mona int8", "_int8.mona"), ("mona qdq", "_qdq.mona"), ("mona fp16", "_fp16.mona"))}
         for command in NETS[name].make(files[name]["ORT fp32"], files[name]["ORT int8"]):
             run(command)
         compile_ = [mona, "compile", files[name]["ORT fp32"], NETS[name].planes]
         run(compile_ + ["-o", files[name]["mona int8"], "--precision", "int8", "--calibrate", film, "--images", "1"])
         run(compile_ + ["-o", files[name]["mona fp16"], "--precision", "fp16"])
-        for kind in ("mona int8", "mona fp16"):
+        run([mona, "compile", files[name]["ORT int8"], NETS[name].planes, "-o", files[name]["mona qdq"]])
+        for kind in ("mona int8", "mona qdq", "mona fp16"):
             check_on_maps(name, mona, files[name][kind], NETS[name].size)
     return files
 
