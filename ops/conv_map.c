@@ -21,8 +21,8 @@
 #include "engine/op/padding.h"
 
 /* Gathered planes may fill 1 / this of the cache; of operands more, as each block of outputs reads
- * them with several times the arithmetic. */
-enum { GATHER_SHARE = 4, OPERANDS_SHARE = 1 };
+ * them with several times the arithmetic. So may results that are copied. */
+enum { GATHER_SHARE = 4, OPERANDS_SHARE = 1, RESULTS_SHARE = 16 };
 
 enum { JOINED = 4 }; /* blocks of 16 bytes that fill a row of a tile */
 
@@ -174,11 +174,11 @@ static size_t plane_bytes(const mona_bound_op *b, uint32_t rows)
     return align_up(pixels * pixel_bytes(b) + MONA_ROW_SLACK);
 }
 
-/* Results of one block of outputs that are written with margins. */
+/* Results of one block of outputs that are copied to the map. */
 static size_t result_bytes(const mona_bound_op *b, uint32_t rows)
 {
     const size_t pixel = AC_FRACTAL * mona_type_size(mona_epilogue_type(b));
-    return keeps_columns(b) ? align_up((size_t)rows * pitch_of(b) * pixel) : 0;
+    return align_up((size_t)rows * pitch_of(b) * pixel);
 }
 
 /* Cores share the outputs by whole blocks of 16. The gathered planes of a row must fit L1. */
@@ -204,8 +204,20 @@ static uint32_t rows_at_once(const mona_bound_op *b)
     return rows < b->output.height ? (uint32_t)rows : b->output.height;
 }
 
+/* Blocks of outputs whose results are copied to the map, if need be, at a time; 0: none. */
+static uint32_t copied_blocks(const mona_bound_op *b)
+{
+    const uint32_t blocks = (b->output.channels + AC_FRACTAL - 1) / AC_FRACTAL;
+    const uint32_t rows = rows_at_once(b);
+    if (keeps_columns(b))
+        return blocks;
+    const size_t share =
+        rows > 1 && !leaves_out_padding(b) ? b->target->l1_bytes / RESULTS_SHARE : 0;
+    return (uint32_t)clip_to((int64_t)(share / result_bytes(b, rows)), 0, blocks);
+}
+
 /* Offsets of: the addresses of runs, their elements and edges, first run and run count of each
- * block of outputs, the scratch of row kernels, gathered planes, results with margins. */
+ * block of outputs, the scratch of row kernels, gathered planes, results that are copied. */
 typedef struct scratch_layout {
     size_t run_elements, edges, first_run, kernel, planes, results, bytes;
 } scratch_layout;
@@ -224,7 +236,7 @@ static scratch_layout scratch_of(const mona_bound_op *b)
     l.results = l.planes + plane_bytes(b, rows) * plane_count(b);
     if (leaves_out_padding(b) && makes_operands(b))
         l.results += align_up(operand_bytes(b) + MONA_ROW_SLACK);
-    l.bytes = l.results + result_bytes(b, rows) * blocks;
+    l.bytes = l.results + result_bytes(b, rows) * copied_blocks(b);
     return l;
 }
 
@@ -509,52 +521,63 @@ static void run_pixels(const mona_bound_op *b, const mona_conv_row *r)
     mona_epilogue_function(b, &r->conv->epilogue, r->output, r->conv->channels, r->pixels);
 }
 
-/* Computes output rows y to y + rows - 1, in one piece unless their pixels do not lie one after
- * another. */
+/* Computes `pixels` pixels of a convolution's blocks in scratch, and copies those of output rows y
+ * to y + rows - 1 to where they belong. block: the first of the convolution's. */
+static void run_and_copy(const mona_map_call *call, const mona_conv *conv, uint32_t block,
+                         uint32_t y, uint32_t rows, uint32_t pixels)
+{
+    const mona_bound_op *b = call->bound;
+    const mona_map *out = &call->output;
+    const mona_type type = mona_epilogue_type(b);
+    const size_t pixel = AC_FRACTAL * mona_type_size(type), stride = result_bytes(b, rows);
+    const uint32_t pitch = pitch_of(b), width = b->output.width;
+    mona_conv_row r = row_of(call, conv, block, y, pixels);
+    r.output = (mona_row){call->scratch + scratch_of(b).results, stride, AC_FRACTAL, type};
+    run_pixels(b, &r);
+    for (uint32_t n = 0; n < conv->blocks; n++) {
+        const uint8_t *from = r.output.data + n * stride;
+        uint8_t *to = out->data + (block + n) * out->block_stride + y * out->row_stride;
+        for (uint32_t i = 0; i < rows; i++, from += pitch * pixel, to += out->row_stride)
+            memcpy(to, from, width * pixel);
+    }
+}
+
+/* Computes output rows y to y + rows - 1 in one piece. If the map has margins, results are copied;
+ * else, or if a residual has some, each row is computed where it lies. */
 static void run_rows(const mona_map_call *call, const mona_conv *conv, mona_span used, uint32_t y,
                      uint32_t rows)
 {
     const mona_bound_op *b = call->bound;
-    const bool add = conv->epilogue.add;
-    const bool in_line = pixels_in_line(&call->output, &b->output, b->output_c0) &&
-                         (!add || pixels_in_line(&call->input[1], &b->input[1], b->input_c0[1]));
+    const uint32_t width = b->output.width, blocks = copied_blocks(b);
+    const bool add_in_line =
+        !conv->epilogue.add || pixels_in_line(&call->input[1], &b->input[1], b->input_c0[1]);
+    const bool in_line = add_in_line && pixels_in_line(&call->output, &b->output, b->output_c0);
+    if (!in_line && add_in_line && blocks && rows > 1) {
+        for (uint32_t n = 0; n < conv->blocks; n += blocks) {
+            const uint32_t left = conv->blocks - n;
+            const mona_conv part = blocks_of(conv, n, left < blocks ? left : blocks);
+            run_and_copy(call, &part, call->block_begin + n, y, rows, rows * width);
+        }
+        return;
+    }
     const uint32_t step = in_line ? rows : 1;
     const uint8_t **runs = (const uint8_t **)(void *)call->scratch;
     for (uint32_t i = 0; i < rows; i += step) {
-        const mona_conv_row r =
-            row_of(call, conv, call->block_begin, y + i, step * b->output.width);
+        const mona_conv_row r = row_of(call, conv, call->block_begin, y + i, step * width);
         run_pixels(b, &r);
         const uint32_t taps = taps_of(b), parts = parts_of_run(b);
         for (uint32_t n = (uint32_t)used.begin * taps / parts;
              n < used.end * taps / parts && !in_line; n++)
-            runs[n] += (size_t)b->output.width * pixel_bytes(b);
+            runs[n] += (size_t)width * pixel_bytes(b);
     }
 }
 
 /* The same from copied rows. */
 static void run_copied(const mona_map_call *call, const mona_conv *conv, uint32_t y, uint32_t rows)
 {
-    const mona_bound_op *b = call->bound;
-    const mona_map *out = &call->output;
-    const scratch_layout l = scratch_of(b);
-    const mona_type type = mona_epilogue_type(b);
-    const size_t pixel = AC_FRACTAL * mona_type_size(type), stride = result_bytes(b, rows);
-    const uint32_t pitch = pitch_of(b), width = b->output.width;
-    const mona_conv_row r = {
-        .conv = conv,
-        .runs = (const uint8_t **)(void *)call->scratch,
-        .pixels = conv->winograd_rows ? rows * pitch : (rows - 1) * pitch + width,
-        .output = {call->scratch + l.results, stride, AC_FRACTAL, type},
-        .scratch = call->scratch + l.kernel,
-    };
-    b->isa->conv_row(&r);
-    mona_epilogue_function(b, &conv->epilogue, r.output, conv->channels, r.pixels);
-    for (uint32_t n = 0; n < conv->blocks; n++) {
-        const uint8_t *from = r.output.data + n * stride;
-        uint8_t *to = out->data + (call->block_begin + n) * out->block_stride + y * out->row_stride;
-        for (uint32_t i = 0; i < rows; i++, from += pitch * pixel, to += out->row_stride)
-            memcpy(to, from, width * pixel);
-    }
+    const uint32_t pitch = pitch_of(call->bound), width = call->bound->output.width;
+    run_and_copy(call, conv, call->block_begin, y, rows,
+                 conv->winograd_rows ? rows * pitch : (rows - 1) * pitch + width);
 }
 
 /* Makes operands of the source rows that output rows y to y + rows - 1 read. */
