@@ -23,8 +23,11 @@
 
 enum {
     BLOCK = 6,
+    DEPTHWISE = 7,      /* pixels of a depthwise block, */
+    DEPTHWISE_FEW = 4,  /* and of one in shorter rows */
     TILE = 204,         /* pixels, a multiple of BLOCK */
     WEIGHT_STEPS = 256, /* most steps of a part of K */
+    USUAL_STEPS = 96,   /* of parts with several runs: weights and elements of a block fit 32 KiB */
     WHOLE = 32,         /* elements are converted in multiples of this */
     OPERANDS_BYTES = MONA_SCRATCH_TILES - MONA_SCRATCH, /* at most of converted elements */
 };
@@ -61,7 +64,7 @@ static uint32_t runs_that_fit(const job *j, const part *p, uint32_t *steps)
     uint32_t runs = 0;
     for (*steps = 0; p->run + runs < j->run_count; runs++) {
         const uint32_t more = mona_run_steps(j->conv, j->first_run + p->run + runs);
-        if (ELEMENT == 2 && *steps + more > WEIGHT_STEPS)
+        if (ELEMENT == 2 && runs && *steps + more > USUAL_STEPS)
             break;
         *steps += more;
     }
@@ -110,7 +113,7 @@ INLINE void accumulate(__m256i *acc, const job *j, const part *p, const uint32_t
 INLINE void int8_store(const job *j, const bool plain, const __m256i *acc, const uint32_t pixels,
                        uint32_t x)
 {
-    _Alignas(64) int32_t tile[BLOCK * AC_FRACTAL];
+    _Alignas(64) int32_t tile[DEPTHWISE * AC_FRACTAL];
     FORGET(j); /* otherwise constants of the epilogue are computed early and push accumulators
                   out of registers */
     if (plain && !j->limits->add) {
@@ -245,7 +248,7 @@ INLINE void f16_steps(vf *acc, const uint32_t pixels, const uint32_t distance, c
 /* fp16 results of a clamp are stored from registers. */
 INLINE void f16_store(const job *j, const vf *acc, const uint32_t pixels, uint32_t x)
 {
-    _Alignas(64) float tile[BLOCK * AC_FRACTAL];
+    _Alignas(64) float tile[DEPTHWISE * AC_FRACTAL];
     const bool halves = j->row->output.type == MONA_F16;
     if (j->limits->possible && !j->limits->add && halves) {
         uint8_t *out = result_of(j, 0, x);

@@ -1,52 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 /* Depthwise convolutions. Part of avx2_conv.h.
  *
+ * A register block is 7 pixels, of which most networks' maps have a multiple, x 8 channels.
+ *
  * A step is 4 neighbouring columns of 16 channels. Zips put the columns of a channel side by side:
  * all 4 for vpdpbusd, or 2 and 2, widened, for vpmaddwd, where a pair of columns serves two
  * pixels. */
 
-/* Adds the products of a step of a pixel. p: 4 columns; w: their weights. */
-INLINE void depthwise_quads(__m256i *acc, const uint8_t *p, const uint8_t *w, const bool is_signed)
+/* Adds the products of a step of a pixel. p: 4 columns of 8 channels; w: their weights. */
+INLINE __m256i depthwise_quad(__m256i acc, const uint8_t *p, const uint8_t *w, const bool is_signed)
 {
     const v16 flip = set16(is_signed ? 0x80 : 0);
-    v16 columns[4];
-    UNROLL
-    for (int t = 0; t < 4; t++)
-        columns[t] = _mm_xor_si128(load16(p + (size_t)t * 16), flip);
-    UNROLL
-    for (int h = 0; h < 2; h++) { /* channels 0 to 7, 8 to 15 */
-        const v16 a = h ? zip8_high(columns[0], columns[1]) : zip8_low(columns[0], columns[1]);
-        const v16 b = h ? zip8_high(columns[2], columns[3]) : zip8_low(columns[2], columns[3]);
-        acc[h] = dot(acc[h], _mm256_set_m128i(zip16_high(a, b), zip16_low(a, b)),
-                     load_vector(w + (size_t)h * 32));
-    }
+    const v16 a = _mm_xor_si128(zip8_low(load8(p), load8(p + 16)), flip);
+    const v16 b = _mm_xor_si128(zip8_low(load8(p + 32), load8(p + 48)), flip);
+    return dot(acc, _mm256_set_m128i(zip16_high(a, b), zip16_low(a, b)), load_vector(w));
 }
 
 /* The same of pixels `stride` columns apart, by pairs: columns k and k + 1 are the first pair of
- * one pixel and the second of another. Channels 8 to 15 load columns again: registers are few. */
+ * one pixel and the second of another. */
 INLINE void depthwise_pairs(__m256i *acc, const uint8_t *p, const uint8_t *w, const bool is_signed,
                             const uint32_t pixels, const uint32_t stride)
 {
+    const __m256i w0 = load_vector(w), w1 = load_vector(w + 64);
     UNROLL
-    for (uint32_t h = 0; h < 2; h++, acc++, w += 32) {
-        const __m256i w0 = load_vector(w), w1 = load_vector(w + 64);
-        FORGET(p);
-        UNROLL
-        for (uint32_t k = 0; k < (pixels - 1) * stride + 3; k++) {
-            const bool first = k % stride == 0 && k < pixels * stride;
-            const bool second = k >= 2 && (k - 2) % stride == 0;
-            if (!first && !second)
-                continue;
-            const v16 a = load16(p + (size_t)k * 16), b = load16(p + (size_t)k * 16 + 16);
-            const v16 pair = h ? zip8_high(a, b) : zip8_low(a, b);
-            const __m256i wide =
-                is_signed ? _mm256_cvtepi8_epi16(pair) : _mm256_cvtepu8_epi16(pair);
-            if (first)
-                acc[k / stride * 2] = dot(acc[k / stride * 2], wide, w0);
-            if (second)
-                acc[(k - 2) / stride * 2] = dot(acc[(k - 2) / stride * 2], wide, w1);
+    for (uint32_t k = 0; k < (pixels - 1) * stride + 3; k++) {
+        const bool first = k % stride == 0 && k < pixels * stride;
+        const bool second = k >= 2 && (k - 2) % stride == 0;
+        if (!first && !second)
+            continue;
+        const v16 pair = zip8_low(load8(p + (size_t)k * 16), load8(p + (size_t)k * 16 + 16));
+        const __m256i wide = is_signed ? _mm256_cvtepi8_epi16(pair) : _mm256_cvtepu8_epi16(pair);
+        if (first)
+            acc[k / stride] = dot(acc[k / stride], wide, w0);
+        if (second)
+            acc[(k - 2) / stride] = dot(acc[(k - 2) / stride], wide, w1);
+    }
+}
+
+/* Computes the sums of 8 channels of `pixels` pixels. p, w, sums: those of the first of them. */
+INLINE void depthwise_half(const job *j, const mona_type type, const uint32_t pixels,
+                           const uint32_t stride, size_t at, const uint8_t *w, const int32_t *start,
+                           int32_t *sums)
+{
+    __m256i acc[DEPTHWISE];
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        acc[i] = load_vector(start);
+    for (uint32_t r = 0; r < j->run_count; r++) {
+        const uint8_t *p = j->runs[r] + at;
+        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0; s--) {
+            UNROLL
+            for (uint32_t i = 0; i < pixels && ELEMENT == 1; i++)
+                acc[i] = depthwise_quad(acc[i], p + (size_t)i * stride * 16, w, type == MONA_S8);
+            if (ELEMENT == 2)
+                depthwise_pairs(acc, p, w, type == MONA_S8, pixels, stride);
+            p += 64;
+            w += 64 * ELEMENT;
         }
     }
+    UNROLL
+    for (uint32_t i = 0; i < pixels; i++)
+        store_vector(sums + (size_t)i * AC_FRACTAL, acc[i]);
 }
 
 /* By way of memory, to keep the code small. */
@@ -58,13 +72,15 @@ static __attribute__((noinline)) void depthwise_store(const job *j, bool plain, 
         finish_block(j, x, sums, sums + pixels * AC_FRACTAL);
     else if (pixels == 1)
         int8_store(j, true, acc, 1, x);
+    else if (pixels == DEPTHWISE_FEW)
+        int8_store(j, true, acc, DEPTHWISE_FEW, x);
     else
-        int8_store(j, true, acc, BLOCK, x);
+        int8_store(j, true, acc, DEPTHWISE, x);
 }
 
 INLINE void depthwise_f16(const job *j, const uint32_t pixels, const uint32_t stride, uint32_t x)
 {
-    vf acc[BLOCK];
+    vf acc[DEPTHWISE];
     depthwise_sums(acc, j, pixels, stride, x);
     f16_store(j, acc, pixels, x);
 }
@@ -72,47 +88,38 @@ INLINE void depthwise_f16(const job *j, const uint32_t pixels, const uint32_t st
 INLINE void depthwise_block(const job *j, const part *of, const mona_type type,
                             const uint32_t pixels, const uint32_t stride, uint32_t x)
 {
-    _Alignas(64) int32_t sums[BLOCK * AC_FRACTAL];
-    const uint8_t *w = of->weights;
-    __m256i acc[BLOCK * 2];
+    _Alignas(64) int32_t sums[DEPTHWISE * AC_FRACTAL];
+    const size_t at = (size_t)x * j->conv->pixel_bytes;
     if (type == MONA_F16) {
         depthwise_f16(j, pixels, stride, x);
         return;
     }
-    UNROLL
-    for (uint32_t i = 0; i < pixels * 2; i++)
-        acc[i] = load_vector((const int32_t *)j->start[0] + i % 2 * 8);
-    for (uint32_t r = 0; r < j->run_count; r++) {
-        const uint8_t *p = j->runs[r] + (size_t)x * j->conv->pixel_bytes;
-        for (uint32_t s = mona_run_steps(j->conv, j->first_run + r); s > 0; s--) {
-            UNROLL
-            for (uint32_t i = 0; i < pixels && ELEMENT == 1; i++)
-                depthwise_quads(acc + i * 2, p + (size_t)i * stride * 16, w, type == MONA_S8);
-            if (ELEMENT == 2)
-                depthwise_pairs(acc, p, w, type == MONA_S8, pixels, stride);
-            p += 64;
-            w += 64 * ELEMENT;
-        }
-    }
-    UNROLL
-    for (uint32_t i = 0; i < pixels * 2; i++)
-        store_vector(sums + (size_t)i * 8, acc[i]);
+    for (uint32_t c = 0; c < AC_FRACTAL; c += 8)
+        depthwise_half(j, type, pixels, stride, at + c, of->weights + (size_t)c * 4,
+                       (const int32_t *)j->start[0] + c, sums + c);
     depthwise_store(j, of->plain, pixels, x, sums);
+}
+
+INLINE void depthwise_blocks(const job *j, const part *p, const mona_type type,
+                             const uint32_t pixels)
+{
+    for (uint32_t i = 0; i < j->pixels; i += pixels) {
+        const uint32_t x = j->origin + min_u32(i, j->pixels - pixels);
+        if (pixels == 1 || j->conv->stride == 1)
+            depthwise_block(j, p, type, pixels, 1, x);
+        else
+            depthwise_block(j, p, type, pixels, 2, x);
+    }
 }
 
 INLINE void depthwise_run(const job *j, const part *p, const mona_type type)
 {
-    const uint32_t stride = j->conv->stride;
-    const uint32_t pixels = j->pixels >= BLOCK && stride <= 2 ? BLOCK : 1;
-    for (uint32_t i = 0; i < j->pixels; i += pixels) {
-        const uint32_t x = j->origin + min_u32(i, j->pixels - pixels);
-        if (pixels == 1)
-            depthwise_block(j, p, type, 1, 1, x);
-        else if (stride == 1)
-            depthwise_block(j, p, type, BLOCK, 1, x);
-        else
-            depthwise_block(j, p, type, BLOCK, 2, x);
-    }
+    if (j->pixels < DEPTHWISE_FEW || j->conv->stride > 2)
+        depthwise_blocks(j, p, type, 1);
+    else if (j->pixels < DEPTHWISE)
+        depthwise_blocks(j, p, type, DEPTHWISE_FEW);
+    else
+        depthwise_blocks(j, p, type, DEPTHWISE);
 }
 
 static void depthwise_row(const mona_depthwise_row *row)

@@ -96,7 +96,7 @@ INLINE void plain_store(const job *j, const bool add, const __m256i *acc, const 
 static __attribute__((noinline)) void finish_block(const job *j, uint32_t x, const void *tile,
                                                    const void *end)
 {
-    _Alignas(64) float residual[BLOCK * LANES];
+    _Alignas(64) float residual[DEPTHWISE * LANES];
     const float *prepared = residual;
     const uint32_t pixels = (uint32_t)((const vf *)end - (const vf *)tile);
     if (j->limits->add)

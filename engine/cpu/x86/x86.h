@@ -15,6 +15,11 @@
 
 typedef __m128i v16;
 
+INLINE v16 load8(const void *p)
+{
+    return _mm_loadl_epi64((const __m128i *)p);
+}
+
 INLINE v16 load16(const void *p)
 {
     return _mm_loadu_si128((const __m128i *)p);
