@@ -33,6 +33,16 @@ static void narrow(clamp *c, float low, float high)
     c->high = c->high < high ? c->high : high;
 }
 
+/* Whether CLIP gives the same zeros before a rounding to fp16 as after it. Its results are max(t,
+ * clip_min) and then min(t, clip_max), of two zeros the second. With +0 below, all of what is not
+ * positive becomes +0 either way. With -0 below, or a zero above, what rounds to another zero would
+ * be one or the other. */
+static bool clip_commutes(const mona_epilogue *e)
+{
+    const float minus = -0.0f;
+    return e->clip_max != 0 && memcmp(&e->clip_min, &minus, sizeof minus);
+}
+
 static bool same_clamp(clamp a, clamp b)
 {
     return a.low == b.low && a.high == b.high;
@@ -61,10 +71,10 @@ static clamps clamps_of(const mona_conv_row *row)
             narrow(stage, 0, 65504);
         else if (activations[i] == MONA_ACT_CLIP)
             narrow(stage, e->clip_min, e->clip_max);
-        /* A limit of CLIP may be a zero of either sign, which would show in an fp16 result or
-         * summand. */
+        /* The sign of a zero would show in an fp16 result or summand. */
         if (activations[i] == MONA_ACT_PRELU ||
-            (activations[i] == MONA_ACT_CLIP && (e->add || row->output.type == MONA_F16)))
+            (activations[i] == MONA_ACT_CLIP && !clip_commutes(e) &&
+             (e->add || row->output.type == MONA_F16)))
             c.before_scale = false;
     }
     c.possible = c.before_scale && e->output_scale == 1;
