@@ -23,8 +23,7 @@
 
 enum {
     BLOCK = 6,
-    DEPTHWISE = 7,      /* pixels of a depthwise block, */
-    DEPTHWISE_FEW = 4,  /* and of one in shorter rows */
+    DEPTHWISE = 7,      /* pixels of a depthwise block */
     TILE = 204,         /* pixels, a multiple of BLOCK */
     WEIGHT_STEPS = 256, /* most steps of a part of K */
     USUAL_STEPS = 96,   /* of parts with several runs: weights and elements of a block fit 32 KiB */

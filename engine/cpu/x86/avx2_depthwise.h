@@ -72,8 +72,6 @@ static __attribute__((noinline)) void depthwise_store(const job *j, bool plain, 
         finish_block(j, x, sums, sums + pixels * AC_FRACTAL);
     else if (pixels == 1)
         int8_store(j, true, acc, 1, x);
-    else if (pixels == DEPTHWISE_FEW)
-        int8_store(j, true, acc, DEPTHWISE_FEW, x);
     else
         int8_store(j, true, acc, DEPTHWISE, x);
 }
@@ -114,10 +112,8 @@ INLINE void depthwise_blocks(const job *j, const part *p, const mona_type type,
 
 INLINE void depthwise_run(const job *j, const part *p, const mona_type type)
 {
-    if (j->pixels < DEPTHWISE_FEW || j->conv->stride > 2)
+    if (j->pixels < DEPTHWISE || j->conv->stride > 2)
         depthwise_blocks(j, p, type, 1);
-    else if (j->pixels < DEPTHWISE)
-        depthwise_blocks(j, p, type, DEPTHWISE_FEW);
     else
         depthwise_blocks(j, p, type, DEPTHWISE);
 }
