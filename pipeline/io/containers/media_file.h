@@ -68,6 +68,7 @@ typedef struct reader {
     bool unsized;       /* tells no size of animations, which libav cannot decode */
     bool headers;       /* its index lists headers of codecs, at 0, as packets */
     bool ends;          /* its duration is the time of the end, also where it begins late */
+    bool nested;        /* its parts lie in others: read from any other byte, it loses a part */
 } reader;
 
 const reader *reader_of(const AVInputFormat *format);

@@ -19,20 +19,27 @@ static int64_t shift_in(const input *in, AVRational time_base)
     return av_rescale_q(in->shift, AV_TIME_BASE_Q, time_base);
 }
 
+/* The first tick that is not before a time. Times are typed to the millisecond and ticks are stored
+ * to one, so up to half a tick is forgiven, and at most half a millisecond. */
+static int64_t tick_from(int64_t time, AVRational time_base)
+{
+    const int64_t tick = av_rescale_q(1, time_base, AV_TIME_BASE_Q);
+    return av_rescale_q_rnd(time - FFMAX(0, FFMIN(tick, 1000) - 1) / 2, AV_TIME_BASE_Q, time_base,
+                            AV_ROUND_UP);
+}
+
 /* The beginning of the wanted part, shifted like copies and frames; INT64_MIN: everything is. */
 static int64_t start_in(const input *in, AVRational time_base)
 {
-    return in->start == INT64_MIN
-               ? INT64_MIN
-               : av_rescale_q(in->start, AV_TIME_BASE_Q, time_base) - shift_in(in, time_base);
+    return in->start == INT64_MIN ? INT64_MIN
+                                  : tick_from(in->start, time_base) - shift_in(in, time_base);
 }
 
 /* Its end, likewise; INT64_MAX: none. */
 static int64_t end_in(const input *in, AVRational time_base)
 {
-    return in->end == INT64_MAX
-               ? INT64_MAX
-               : av_rescale_q(in->end, AV_TIME_BASE_Q, time_base) - shift_in(in, time_base);
+    return in->end == INT64_MAX ? INT64_MAX
+                                : tick_from(in->end, time_base) - shift_in(in, time_base);
 }
 
 frame_format input_format(const input *in)

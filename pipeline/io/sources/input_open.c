@@ -180,6 +180,15 @@ static bool open_chip(input *in, const pipeline_notes *notes, pipeline_error *er
     return chip_decoder_open(&in->chip, in->decoder, &chip, error);
 }
 
+/* Where the video's clock ticks once a frame, as in .avi, sound is shifted by whole ticks like the
+ * frames, so that it stays in sync. Finer clocks are left alone: sound would begin before 0. */
+static int64_t whole_ticks(int64_t time, AVRational tick)
+{
+    return av_cmp_q(tick, (AVRational){1, 1000}) > 0
+               ? av_rescale_q(av_rescale_q(time, AV_TIME_BASE_Q, tick), tick, AV_TIME_BASE_Q)
+               : time;
+}
+
 /* A file that cannot be searched is read from its beginning; frames before start are dropped in any
  * case. Times begin at 0, wherever those of the file do: broadcasts count for hours, and a clock
  * that is about to return to 0 counts from below, of which mp4 would hide everything before 0. */
@@ -193,12 +202,11 @@ static void cut(input *in, const input_settings *s)
     if (s->start > 0 || live) /* it began long before, by its clock */
         in->start = origin + llround(s->start * AV_TIME_BASE);
     if (!s->keep_start)
-        in->shift = origin + llround(s->start * AV_TIME_BASE);
+        in->shift = whole_ticks(origin + llround(s->start * AV_TIME_BASE), in->video->time_base);
     if (s->start <= 0)
         return;
-    if (in->format->iformat->flags & AVFMT_NOTIMESTAMPS)
-        in->next_pts = -av_rescale_q(in->shift, AV_TIME_BASE_Q, in->video->time_base);
-    else if (kind->seek)
+    in->next_pts = -av_rescale_q(in->shift, AV_TIME_BASE_Q, in->video->time_base);
+    if (kind->seek && !(in->format->iformat->flags & AVFMT_NOTIMESTAMPS))
         kind->seek(&in->from, in->video, in->start);
 }
 

@@ -4,6 +4,7 @@
 #include <stdbool.h>
 
 #include "pipeline/base/av_compat.h"
+#include "pipeline/io/containers/media_file.h"
 
 enum { MAX_PACKETS = 4096 }; /* to read in search of a key frame */
 
@@ -29,10 +30,10 @@ static bool key_comes_before(AVFormatContext *format, const AVStream *video, int
 }
 
 /* By bytes, where that is possible: the decoding time of the first frame is before the file's first
- * time. */
+ * time. Elsewhere libav goes to the first place of the index. */
 static void seek_begin(AVFormatContext *format)
 {
-    if (format->iformat->flags & AVFMT_NO_BYTE_SEEK ||
+    if (reader_of(format->iformat)->nested || format->iformat->flags & AVFMT_NO_BYTE_SEEK ||
         av_seek_frame(format, -1, 0, AVSEEK_FLAG_BYTE) < 0)
         seek(format, avformat_origin(format));
 }
@@ -43,9 +44,13 @@ void seek_before(source *s, const AVStream *video, int64_t time)
 {
     AVFormatContext *format = s->format;
     const int64_t first = avformat_origin(format);
-    if (!format->pb || !(format->pb->seekable & AVIO_SEEKABLE_NORMAL) || !seek(format, time))
+    if (!format->pb || !(format->pb->seekable & AVIO_SEEKABLE_NORMAL))
         return;
     int64_t ahead = 0, place = time;
+    if (!seek(format, time)) { /* libav may have looked for it up to the file's end */
+        seek_begin(format);
+        return;
+    }
     while (!key_comes_before(format, video, time)) {
         if (place <= first) {
             seek_begin(format);

@@ -320,6 +320,31 @@ rm -f "$tmp/out.mkv"
 enhance "$tmp/cut.y4m" -o "$tmp/out.mkv" --on-error stop
 same "the same, --on-error stop: status 1 and no file" "$? $([ -e "$tmp/out.mkv" ] && echo file)" "1 "
 
+# ---- a part of a film -------------------------------------------------------------------------------
+# Before its first frame, behind which Matroska has more than one cluster.
+# shellcheck disable=SC2086
+make -itsoffset 1 -i "$tmp/scene.y4m" -f lavfi -i sine=300:duration=3 $tiny -g 12 -c:a aac "$tmp/sound_first.mkv"
+enhance "$tmp/sound_first.mkv" -o "$tmp/out.mkv" -ss 0.5
+same "a part that begins with sound alone has every frame, .mkv" "$? $(count "$tmp/out.mkv")" "0 48"
+
+# What libav cannot search, it reads to the end.
+# shellcheck disable=SC2086
+make -i "$tmp/scene.y4m" $tiny -g 12 "$tmp/plain.h264" -c:v mjpeg -s 96x54 "$tmp/plain.mjpeg" -c:v flv -s 96x54 "$tmp/plain.swf"
+for suffix in h264 $(! full || echo mjpeg swf); do
+    enhance "$tmp/plain.$suffix" -o "$tmp/out.mkv" -ss 0.5
+    same "a part of what cannot be searched, .$suffix" "$? $(count "$tmp/out.mkv")" "0 35"
+done
+
+# Of clocks that tick once a frame: the frame at 0.04 s is before 0.05 s.
+enhance "$tmp/scene.y4m" -o "$tmp/out.mkv" -ss 0.05 -to 1
+same "a part begins with the first frame that is not before it, .y4m" "$? $(count "$tmp/out.mkv")" "0 23"
+make -r 2 -i "$tmp/scene.y4m" -f lavfi -i "aevalsrc=gt(t\,2)*sin(3000*t):d=4:s=48000" -frames:v 8 -s 96x54 -c:v mpeg4 -c:a pcm_s16le "$tmp/slow.avi"
+enhance "$tmp/slow.avi" -o "$tmp/out.mkv" -ss 0.8
+# The frame at 2 s, the third, and the sound that begins there.
+same "a part stays in sync where the clock ticks twice a second, .avi" \
+    "$? $(video_times "$tmp/out.mkv" | sed -n 3p | cut -c 1-4)" \
+    "0 $(ffmpeg -v info -copyts -i "$tmp/out.mkv" -af silencedetect=d=0.1 -f null - 2>&1 | sed -n 's/.*silence_end: \([0-9.]*\).*/\1/p' | head -n 1 | cut -c 1-4)"
+
 # ---- streams without a container ------------------------------------------------------------------
 # shellcheck disable=SC2086
 make -i "$tmp/scene.y4m" -frames:v 12 $tiny -video_track_timescale 12800 "$tmp/few.mp4"
