@@ -137,7 +137,8 @@ enum { o = false, X = true };
 static const container rows[] = {
     {CALLED("matroska", NULL, ".mkv"), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&mkv_tags, NULL, NULL, NULL),
-     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, X, o, X, X, X, X, X, X, X, o, o, FILES)},
+     IS(o, o, o, o, o, o, o, o, X, o, o, o), HOLDS(X, X, X, o, X, X, X, X, X, X, X, o, o, FILES),
+     .riff = true},
     {CALLED("mp4", NULL, ".mp4"), CODECS(NULL, NULL, RAW_TAGGED),
      WRITER(&mp4_tags, MOV_FILE, MOV_LIVE, MOV_ANY),
      IS(o, o, o, X, X, o, o, o, X, o, o, o), HOLDS(X, X, o, X, X, X, X, o, X, o, o, o, X, COMMON)},
@@ -240,11 +241,20 @@ static bool is_listed(const enum AVCodecID *ids, enum AVCodecID codec)
     return *ids != AV_CODEC_ID_NONE;
 }
 
+/* Whether WAV has a number for a codec. */
+static bool is_numbered(enum AVCodecID codec)
+{
+    const struct AVCodecTag *const tags[] = {avformat_get_riff_audio_tags(), NULL};
+    return av_codec_get_tag(tags, codec) != 0;
+}
+
 bool container_holds_id(const AVOutputFormat *format, enum AVCodecID codec)
 {
     const container *row = container_row_of(format);
     if (row->only)
         return is_listed(row->only, codec);
+    if (row->riff && avcodec_get_type(codec) == AVMEDIA_TYPE_AUDIO)
+        return avformat_query_codec(format, codec, FF_COMPLIANCE_NORMAL) == 1 || is_numbered(codec);
     return !(row->never && is_listed(row->never, codec)) &&
            avformat_query_codec(format, codec, FF_COMPLIANCE_EXPERIMENTAL) == 1;
 }
@@ -264,6 +274,8 @@ static bool holds_codec(const AVOutputFormat *format, const AVStream *stream)
         return holds_cover(row, codec->codec_id);
     if (codec->codec_type == AVMEDIA_TYPE_ATTACHMENT)
         return row->files;
+    if (container_is_unheard(stream))
+        return false;
     return (codec->codec_type != AVMEDIA_TYPE_DATA || row->data) &&
            container_holds_id(format, codec->codec_id);
 }
@@ -288,10 +300,26 @@ bool container_holds(const AVOutputFormat *format, const AVStream *stream)
            container_holds_rotation(format, stream);
 }
 
+static bool is_m2ts(const container *row, const char *path)
+{
+    return row->m2ts_options && av_match_ext(path, "m2ts");
+}
+
+bool container_takes_number(const AVOutputFormat *format, const char *path, unsigned programmes,
+                            int number)
+{
+    enum { MIN = 0x20, MAX = 0x1ffa, TABLES = 0x1000, M2TS_TABLES = 0x100, M2TS_CLOCK = 0x1001 };
+    const container *row = container_row_of(format);
+    const int tables = is_m2ts(row, path) ? M2TS_TABLES : TABLES;
+    const bool clock = is_m2ts(row, path) && number == M2TS_CLOCK;
+    const bool table = number >= tables && number < tables + (int)FFMAX(1, programmes);
+    return row->only != transport || (number >= MIN && number <= MAX && !clock && !table);
+}
+
 const char *container_options(const AVOutputFormat *format, const char *path, bool live)
 {
     const container *row = container_row_of(format);
-    if (row->m2ts_options && av_match_ext(path, "m2ts"))
+    if (is_m2ts(row, path))
         return row->m2ts_options;
     return live ? row->live_options : row->options;
 }
@@ -318,6 +346,11 @@ bool container_regenerates(const AVFormatContext *input, const AVStream *stream)
 bool container_leaves_out(const AVStream *stream)
 {
     return stream->discard == AVDISCARD_ALL;
+}
+
+bool container_is_unheard(const AVStream *stream)
+{
+    return stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO && stream->codecpar->sample_rate <= 0;
 }
 
 bool container_is_cover(const AVStream *stream)

@@ -63,6 +63,7 @@ typedef struct container {
 
     bool programmes; /* of a broadcast, with their names */
     bool adts;       /* AAC as there, whose packets each tell their rate and channels */
+    bool riff;       /* sound without a name of its own goes by its number in WAV */
 
     bool starts; /* when a stream begins, beside the others */
     bool text;   /* subtitles */
@@ -85,6 +86,11 @@ const container *container_row_of(const AVOutputFormat *format);
 
 /* Options of its writer, "key=value", for a file or address; NULL: none. */
 const char *container_options(const AVOutputFormat *format, const char *path, bool live);
+
+/* Whether a stream can have the number: in a transport stream libav's own tables, one for each
+ * programme, and the clock of .m2ts have some. */
+bool container_takes_number(const AVOutputFormat *format, const char *path, unsigned programmes,
+                            int number);
 
 /* Row i, in the order in which they are proposed. NULL: there are no more. */
 const container *container_at(unsigned i);
@@ -113,6 +119,9 @@ bool container_regenerates(const AVFormatContext *input, const AVStream *stream)
 
 /* Whether the user leaves the stream out: the input does not read it either. */
 bool container_leaves_out(const AVStream *stream);
+
+/* Whether the stream is sound that the file announces and of which libav found nothing. */
+bool container_is_unheard(const AVStream *stream);
 
 /* Whether the stream is a picture that belongs to the file, such as an album cover, and not a
  * video. */

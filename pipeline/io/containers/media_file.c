@@ -231,7 +231,10 @@ bool media_guard(AVFormatContext *media, bool remote, const char *address, const
     char known[sizeof MEDIA + 32];
     snprintf(known, sizeof known, MEDIA "%s%s", list ? "," : "", list ? list : "");
     media->io_open = open_part;
-    return av_dict_set(options, "protocol_whitelist",
+    /* As FFmpeg's own commands do: else libav looks for no stream of a broadcast that comes later
+     * than the first few packets of the others. */
+    return av_dict_set(options, "scan_all_pmts", "1", 0) >= 0 &&
+           av_dict_set(options, "protocol_whitelist",
                        !strncmp(address, "pipe", 4) ? "pipe" : "file", 0) >= 0 &&
            av_dict_set(options, "format_whitelist", known, 0) >= 0;
 }

@@ -17,7 +17,8 @@ enum AVCodecID contents_converts(const AVOutputFormat *format, const AVStream *s
                                  const sound_choice *choice)
 {
     const AVCodecParameters *codec = stream->codecpar;
-    if (container_row_of(format)->one || container_leaves_out(stream))
+    if (container_row_of(format)->one || container_leaves_out(stream) ||
+        container_is_unheard(stream))
         return AV_CODEC_ID_NONE;
     if (codec->codec_type == AVMEDIA_TYPE_AUDIO)
         return sound_target(format, codec, choice);
@@ -66,11 +67,12 @@ static void describe(char *text, size_t size, const AVStream *stream, const AVSt
     const AVCodecParameters *codec = stream->codecpar;
     const char *type = av_get_media_type_string(codec->codec_type);
     bool fits = stream == video;
-    snprintf(text, size, "%sstream %d (%s, %s)", fits ? "the rotation of " : "", stream->index,
+    snprintf(text, size, "%sstream %d (%s, %s%s)", fits ? "the rotation of " : "", stream->index,
              container_is_cover(stream) ? "cover picture"
              : type                     ? type
                                         : "unknown",
-             avcodec_get_name(codec->codec_id));
+             avcodec_get_name(codec->codec_id),
+             container_is_unheard(stream) ? ", of which nothing was found" : "");
 }
 
 /* As users call it. */
@@ -113,7 +115,8 @@ static bool check_stream(const contents *c, unsigned i, pipeline_error *error)
     const AVStream *stream = c->input->streams[i];
     const container *row = container_row_of(c->format);
     const bool sound = stream->codecpar->codec_type == AVMEDIA_TYPE_AUDIO;
-    const bool wanted = c->sound->mode == SOUND_CODEC && !row->one && sound;
+    const bool wanted =
+        c->sound->mode == SOUND_CODEC && !row->one && sound && !container_is_unheard(stream);
     char what[128];
     if (wanted && stream->codecpar->codec_id != c->sound->codec &&
         !contents_converts(c->format, stream, c->sound))

@@ -278,6 +278,32 @@ static bool add_programmes(mux *m, AVFormatContext *input, const AVStream *video
     return true;
 }
 
+/* Whether stream i of the output can have its number, which no stream before it has: a Blu-ray
+ * disc's TrueHD shares its own with an AC-3. */
+static bool number_fits(const mux *m, unsigned i)
+{
+    const AVFormatContext *f = m->format;
+    for (unsigned k = 0; k < i; k++)
+        if (f->streams[k]->id == f->streams[i]->id)
+            return false;
+    return container_takes_number(f->oformat, m->name, f->nb_programs, f->streams[i]->id);
+}
+
+/* libav numbers the streams of a transport stream where one of them cannot keep its number. */
+static void number_anew(mux *m, const AVFormatContext *input)
+{
+    unsigned fit = 0;
+    while (fit < m->format->nb_streams && number_fits(m, fit))
+        fit++;
+    if (fit == m->format->nb_streams || !container_row_of(m->format->oformat)->programmes)
+        return;
+    if (input->nb_programs)
+        pipeline_note(m->notes, "%s: the streams get other numbers (PIDs): %d is not free there",
+                      m->name, m->format->streams[fit]->id);
+    for (unsigned i = 0; i < m->format->nb_streams; i++)
+        m->format->streams[i]->id = 0;
+}
+
 /* The time in ticks, for a chapter; times beyond all stay so. */
 static int64_t ticks_of(int64_t time, AVRational tick)
 {
@@ -516,6 +542,7 @@ bool mux_open(mux *m, const mux_settings *s, const AVFormatContext *input, const
     if (!m->format || !add_streams(m, input, video, encoder, error) ||
         !add_programmes(m, (AVFormatContext *)input, video))
         return pipeline_fail(error, "out of memory");
+    number_anew(m, input);
     if (s->flush)
         m->format->flags |= AVFMT_FLAG_FLUSH_PACKETS;
     m->cuts = !container_row_of(s->format)->quicktime && s->start == INT64_MIN &&

@@ -37,6 +37,37 @@ for options in "" --resume --live; do
     same ".m2ts has the packets of Blu-ray discs, as ffmpeg's $options" "$? $(packet "$tmp/out.m2ts")" "0 $(packet "$tmp/ffmpeg.m2ts")"
 done
 
+# ---- numbers of streams (PIDs) ---------------------------------------------------------------------
+# Of two streams of .ts, the first of which has the number that tables have in .m2ts.
+ffmpeg -v error -y -i "$tmp/speaks.mkv" -map 0 -map 0:a -c:v libx264 -c:a aac "$tmp/two.ts"
+for suffix in m2ts ts; do
+    "$mona" enhance -y "$tmp/two.ts" -o "$tmp/out.$suffix" --stages sr --preset ultrafast 2> "$tmp/log"
+    same "a .ts becomes .$suffix, and changed numbers are told" \
+        "$? $(ffprobe -v error -show_entries stream=codec_name -of csv=p=0 "$tmp/out.$suffix" | tr -d '\n') $(grep -c 'other numbers (PIDs): 256' "$tmp/log")" \
+        "0 $(ffprobe -v error -show_entries stream=codec_name -of csv=p=0 "$tmp/two.ts" | tr -d '\n') $([ $suffix = ts ] && echo 0 || echo 1)"
+done
+ffmpeg -v error -y -i "$tmp/two.ts" -map 0 -c copy -streamid 0:4096 -mpegts_pmt_start_pid 0x200 "$tmp/table.ts"
+"$mona" enhance -y "$tmp/table.ts" -o "$tmp/out.ts" --stages sr --preset ultrafast 2> "$tmp/log"
+same "a stream of .ts that has the number of mona's table" "$? $(grep -c 'other numbers (PIDs): 4096' "$tmp/log")" "0 1"
+
+# ---- sound of discs and broadcasts -----------------------------------------------------------------
+for codec in pcm_bluray:m2ts pcm_dvd:vob; do
+    ffmpeg -v error -y -i "$tmp/film.y4m" -f lavfi -i sine=300:sample_rate=48000:duration=1 -c:v mpeg2video -c:a "${codec%:*}" "$tmp/disc.${codec#*:}"
+    "$mona" enhance -y "$tmp/disc.${codec#*:}" -o "$tmp/out.mkv" --stages sr --preset ultrafast 2> "$tmp/log"
+    same "${codec%:*} becomes FLAC of the same samples in .mkv" \
+        "$? $(ffmpeg -v error -i "$tmp/out.mkv" -map 0:a -c:a pcm_s16le -f md5 -)" "0 $(ffmpeg -v error -i "$tmp/disc.${codec#*:}" -map 0:a -c:a pcm_s16le -f md5 -)"
+done
+ffmpeg -v error -y -f lavfi -i testsrc2=s=96x54:d=3 -itsoffset 2 -f lavfi -i sine=300:sample_rate=48000:duration=1 -map 0 -map 1 -map 1 \
+    -c:v libx264 -bf 0 -g 10 -c:a:0 ac3 -c:a:1 aac -f mpegts -mpegts_m2ts_mode 1 "$tmp/begins_late.m2ts"
+"$mona" enhance -y "$tmp/begins_late.m2ts" -o "$tmp/out.mkv" --stages sr --preset ultrafast --quiet
+same "sound that begins two seconds late" "$? $(ffprobe -v error -show_entries stream=codec_name -of csv=p=0 "$tmp/out.mkv" | tr '\n' ' ')" "0 h264 ac3 aac "
+# libav announces an AC-3 beside each TrueHD of .m2ts.
+ffmpeg -v error -y -i "$tmp/film.y4m" -f lavfi -i sine=300:sample_rate=48000:duration=1 -c:v libx264 -c:a truehd -strict -2 "$tmp/silent.m2ts"
+"$mona" enhance -y "$tmp/silent.m2ts" -o "$tmp/out.mkv" --stages sr --preset ultrafast 2> "$tmp/log"
+same "sound of which nothing was found is refused by name" "$? $(grep -c 'stream 2 (audio, ac3, of which nothing was found).*--drop-unsupported' "$tmp/log")" "1 1"
+"$mona" enhance -y "$tmp/silent.m2ts" -o "$tmp/out.ts" --stages sr --preset ultrafast --drop-unsupported 2> "$tmp/log"
+same "or left out" "$? $(ffprobe -v error -show_entries stream=codec_name -of csv=p=0 "$tmp/out.ts" | grep -c truehd)" "0 2"
+
 # ---- GIF ---------------------------------------------------------------------------------------
 # $1: frames a second. Prints what was told of short frames.
 short_at() {
