@@ -634,6 +634,9 @@ static bool write_sound(void *context, AVPacket *packet, AVRational time_base,
                         pipeline_error *error)
 {
     const sound_stream *s = context;
+    /* FLAC ends with a packet of its header alone, which makes no stream of one without sound. */
+    if (!packet->size && !s->stream->to->nb_frames)
+        return true;
     mux *m = s->mux;
     const AVStream *to = s->stream->to;
     const bool opus = to->codecpar->codec_id == AV_CODEC_ID_OPUS;

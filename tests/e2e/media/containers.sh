@@ -312,6 +312,10 @@ for way in mp4:1 mov:1 mkv:0; do
         "$? $(video_times "$tmp/part.${way%:*}" | wc -l) $(grep -c 'stream 0 (audio, aac) has nothing here and is left out' "$tmp/log")" \
         "0 $(video_times "$tmp/early.mkv" | awk '$1 >= 0.8' | wc -l) ${way#*:}"
 done
+ffmpeg -v error -i "$in/av.mp4" -map 0:v -map 0:a -t 0.3 -c:v copy -c:a pcm_s16le "$tmp/early_pcm.mkv" -map 0:v -c copy "$tmp/early_video.mkv"
+ffmpeg -v error -y -i "$tmp/early_video.mkv" -i "$tmp/early_pcm.mkv" -map 0:v -map 1:a -c copy "$tmp/early_both.mkv"
+"$mona" enhance -y "$tmp/early_both.mkv" -o "$tmp/part.mp4" --stages sr -ss 0.8 2> "$tmp/log" < /dev/null
+same "nor does such sound that becomes FLAC, .mp4" "$? $(grep -c 'stream 1 (audio, flac) has nothing here and is left out' "$tmp/log")" "0 1"
 
 # ---- subtitles of DVDs -----------------------------------------------------------------------------
 make -i "$tmp/scene.y4m" -frames:v 20 -vf scale=352:288 -c:v mpeg2video -f dvd "$tmp/film.vob"
