@@ -263,8 +263,9 @@ static cost cost_of(graph *g, uint8_t *file, size_t size, mona_config config, bo
 /* Nothing is copied in one group, little in many, and on the chip that takes less time. */
 static void expect_in_place(graph *g, const char *name)
 {
-    const mona_config configs[] = {
-        {.cache_bytes = 1}, {.threads = 2}, {.device = &mona_device_model310}};
+    const mona_config configs[] = {{.cache_bytes = 1},
+                                   {.threads = 2, .cache_bytes = 1 << 20},
+                                   {.device = &mona_device_model310}};
     size_t size;
     uint8_t *file = builder_finish(g->b, &size);
     for (size_t i = 0; i < sizeof configs / sizeof *configs; i++) {
