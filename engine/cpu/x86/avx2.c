@@ -43,12 +43,12 @@ static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, b
 /* Widens weights, from [step][16 outputs][4] bytes to [step][half][16 outputs][2] of 16 bits. */
 static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t steps)
 {
-    for (uint32_t i = 0; i < steps * 2; i++, from += 32) { /* 8 outputs */
-        uint8_t *step = to + (size_t)i / 2 * 128 + i % 2 * 32;
-        store_vector(step, widen_half(from, 0));
-        store_vector(step + 64, widen_half(from, 1));
+    for (const uint8_t *end = from + (size_t)steps * 64; from < end; from += 64) {
+        UNROLL
+        for (uint32_t i = 0; i < 4; i++, to += 32)
+            store_vector(to, widen_half(from + (size_t)i % 2 * 32, i / 2));
     }
-    return to;
+    return to - (size_t)steps * 128;
 }
 
 #include "engine/cpu/x86/avx2_conv.h"

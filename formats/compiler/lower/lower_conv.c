@@ -167,7 +167,8 @@ static double scale_kept(const lowering *l, const graph_node *node, uint32_t o, 
             return 1;
         scale = (double)in.scale * (double)node->conv.weight_scales[o] / unit;
     }
-    return half_value(half_from_double(scale)) / scale;
+    const double kept = half_value(half_from_double(scale));
+    return kept > 0 && kept <= 65504 ? kept / scale : 1;
 }
 
 /* The node with the zero of its sums in its biases, such that it stays one with a scale of fp16. */
