@@ -43,12 +43,12 @@ static void convert_elements(uint8_t *to, const uint8_t *from, uint32_t count, b
 /* Widens weights, from [step][16 outputs][4] bytes to [step][half][16 outputs][2] of 16 bits. */
 static const uint8_t *convert_weights(uint8_t *to, const uint8_t *from, uint32_t steps)
 {
-    for (const uint8_t *end = from + (size_t)steps * 64; from < end; from += 64) {
+    for (size_t s = 0; s < steps; s++) {
         UNROLL
-        for (uint32_t i = 0; i < 4; i++, to += 32)
-            store_vector(to, widen_half(from + (size_t)i % 2 * 32, i / 2));
+        for (uint32_t i = 0; i < 4; i++) /* 8 outputs, then the others; half by half */
+            store_vector(to + s * 128 + i * 32, widen_half(from + s * 64 + i % 2 * 32, i / 2));
     }
-    return to - (size_t)steps * 128;
+    return to;
 }
 
 #include "engine/cpu/x86/avx2_conv.h"

@@ -25,7 +25,7 @@ enum {
     BLOCK = 6,
     DEPTHWISE = 7,      /* pixels of a depthwise block */
     TILE = 204,         /* pixels, a multiple of BLOCK */
-    WEIGHT_STEPS = 256, /* most steps of a part of K */
+    WEIGHT_STEPS = 256, /* most steps of a run, and so of a part of K */
     USUAL_STEPS = 96,   /* of parts with several runs: weights and elements of a block fit 32 KiB */
     WHOLE = 32,         /* elements are converted in multiples of this */
     OPERANDS_BYTES = MONA_SCRATCH_TILES - MONA_SCRATCH, /* at most of converted elements */

@@ -37,7 +37,8 @@ INLINE void depthwise_pairs(__m256i *acc, const uint8_t *p, const uint8_t *w, co
     }
 }
 
-/* Computes the sums of 8 channels of `pixels` pixels. p, w, sums: those of the first of them. */
+/* Computes the sums of 8 channels of `pixels` pixels. at: where the first of these channels lies in
+ * each run; w, start, sums: of that channel. */
 INLINE void depthwise_half(const job *j, const mona_type type, const uint32_t pixels,
                            const uint32_t stride, size_t at, const uint8_t *w, const int32_t *start,
                            int32_t *sums)
